@@ -7,12 +7,12 @@ SERVER_TIERS := tests/rest/test_schemathesis.py tests/mcp_server/test_mutated_me
 IN_MEMORY := $(shell [ "$$(df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 { print $$4 }')" -gt 4000000 ] 2>/dev/null && echo TMPDIR=/dev/shm)
 FAST_PYTEST = $(IN_MEMORY) $(BIN)/pytest -o tmp_path_retention_policy=failed -n 2 --dist=worksteal --ignore=tests/crash
 # `make quick` leaves out what starts servers, browsers, agent hosts or databases, and tests of ten seconds and more.
-SLOW := rest mcp_server web hosts engines docs/test_install.py index/test_damage_storm.py lifecycle/test_year.py
+SLOW := rest mcp_server web hosts engines docs/test_install.py index/test_damage_storm.py lifecycle/test_year.py importers/test_large_export.py
 LOWEST := .venv/lowest
 INSTALL := $(BIN)/python -m pip install --quiet --constraint constraints.txt
 
 .DELETE_ON_ERROR:
-.PHONY: help setup demo check quick test fix docs golden picture bench crash shuffle lowest clean
+.PHONY: help setup demo check quick test fix docs golden picture screenshots bench crash shuffle lowest clean
 
 help:
 	@sed -n 's/^\([a-z]*\):.*## /make \1	/p' Makefile | expand -t 14
@@ -59,11 +59,16 @@ golden: .venv/dev-installed  ## record again what jobs and surfaces answer (test
 picture: .venv/installed  ## draw the terminal of the README again (docs/images/terminal.svg)
 	$(BIN)/python -m scripts.picture
 
+screenshots: .venv/dev-installed  ## take pictures of the page, and the one of the README (docs/images/page.png)
+	@sh scripts/install_test_tools.sh
+	$(BIN)/python -m scripts.screenshots
+
 bench: .venv/dev-installed  ## measure speed, printed as ratios
 	@$(COMPILE)
 	$(BIN)/python benchmarks/store.py
 	$(BIN)/python benchmarks/lifecycle.py
 	$(BIN)/python benchmarks/context.py
+	$(BIN)/python benchmarks/hooks.py
 	$(BIN)/python benchmarks/mcp_start.py
 	$(BIN)/python benchmarks/many_memories.py
 	$(BIN)/python -m benchmarks.dream

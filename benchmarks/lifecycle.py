@@ -25,7 +25,7 @@ from memolith.files.record_format import encode_line
 from memolith.jobs.compact import CompactJob
 from memolith.jobs.job import Snapshot
 from memolith.jobs.run import run_job
-from memolith.llm.rule_based import RuleBased
+from memolith.llm.rules import Rules
 from memolith.types import Record
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def planning() -> float:
     """CPU seconds of planning over many records, with what other files say of them."""
     with tempfile.TemporaryDirectory() as root:
         Path(root, "MEMORY.md").write_bytes(lines(RECORDS))
-        job = CompactJob(DEFAULTS, Clock("UTC"), RuleBased())
+        job = CompactJob(DEFAULTS, Clock("UTC"), Rules())
         with Folder(root) as folder:
             began = time.process_time()
             plan = job.plan(Snapshot(folder))
@@ -84,7 +84,7 @@ def whole_dry_run() -> float:
     return seconds
 
 
-class Slow(RuleBased):
+class Slow(Rules):
     """Rules that take their time once, as a model does."""
 
     name = "slow"

@@ -78,7 +78,12 @@ def run_in_terminal(command: str, folder: Path) -> str:
 def record() -> list[tuple[str, str]]:
     """Every command and what it prints, in a memory of its own."""
     with tempfile.TemporaryDirectory() as folder:
-        return [(command, run_in_terminal(command, Path(folder))) for command in COMMANDS]
+        return [(command, _without_bar(command, Path(folder))) for command in COMMANDS]
+
+
+def _without_bar(command: str, folder: Path) -> str:
+    """What it prints, without the progress that only a slow machine shows."""
+    return re.sub(r".*Indexing.*\n", "", run_in_terminal(command, folder))
 
 
 def draw(session: list[tuple[str, str]]) -> str:

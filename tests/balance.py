@@ -17,6 +17,7 @@ LONG = (
     "mcp_server/test_independent_clients.py",
     "rest/test_stopping.py",
     "lifecycle/test_year.py",
+    "importers/test_large_export.py",
     "crash/test_kill.py",
     "crash/test_power_cut.py",
     "crash/test_errors_of_forks.py",

@@ -17,6 +17,7 @@ from scripts.package_page import package_page
 
 REPOSITORY = Path(__file__).parent.parent
 PROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text("utf-8"))["project"]
+EXTRAS = [one for extra in PROJECT["optional-dependencies"].values() for one in extra]
 # Never imported by us: a model that is read from the wheel, and data for zoneinfo.
 DATA = {"wordllama", "tzdata"}
 
@@ -26,10 +27,10 @@ def distribution(requirement: str) -> str:
     return re.split(r"[\s<>=!~;\[]", requirement)[0].replace("_", "-").lower()
 
 
-def imported() -> dict[str, str]:
-    """Every distribution that src imports, and a module that imports it."""
+def imported() -> dict[str, set[str]]:
+    """Every package that src imports, and the distributions that provide it; of an extra perhaps none."""
     known = packages_distributions()
-    found = dict[str, str]()
+    found = dict[str, set[str]]()
     for module in sorted((REPOSITORY / "src").rglob("*.py")):
         for node in ast.walk(ast.parse(module.read_text("utf-8"))):
             names = list[str]()
@@ -39,30 +40,37 @@ def imported() -> dict[str, str]:
                 names = [node.module]
             for name in (name.partition(".")[0] for name in names):
                 if name not in sys.stdlib_module_names and name != "memolith":
-                    (provider, *_) = known[name]
-                    found[distribution(provider)] = module.name
+                    is_extra = module.parent.name in ("adapters", "engines")
+                    found[name] = set(
+                        map(distribution, known.get(name, ()) if is_extra else known[name])
+                    )
     return found
 
 
 def test_every_imported_package_is_declared() -> None:
-    declared = {distribution(requirement) for requirement in PROJECT["dependencies"]}
-    missing = {name: module for name, module in imported().items() if name not in declared}
-    assert missing == {}
+    declared = {distribution(requirement) for requirement in (*PROJECT["dependencies"], *EXTRAS)}
+    missing = [name for name, by in imported().items() if by and declared.isdisjoint(by)]
+    assert missing == []
 
 
 def test_every_declared_package_is_imported() -> None:
     declared = {distribution(requirement) for requirement in PROJECT["dependencies"]}
-    assert declared - imported().keys() - DATA == set()
+    assert declared - set().union(*imported().values()) - DATA == set()
 
 
-@pytest.mark.parametrize("requirement", PROJECT["dependencies"])
+def test_the_tests_install_every_extra() -> None:
+    groups = tomllib.loads((REPOSITORY / "pyproject.toml").read_text("utf-8"))["dependency-groups"]
+    assert sorted(groups["extras"]) == sorted(EXTRAS)
+
+
+@pytest.mark.parametrize("requirement", [*PROJECT["dependencies"], *EXTRAS])
 def test_every_dependency_has_a_lowest_version_except_one_that_follows_another(
     requirement: str,
 ) -> None:
     assert ">=" in requirement or requirement == "pydantic-core"
 
 
-@pytest.mark.parametrize("requirement", PROJECT["dependencies"])
+@pytest.mark.parametrize("requirement", [*PROJECT["dependencies"], *EXTRAS])
 def test_the_version_the_tests_run_with_is_pinned(requirement: str) -> None:
     pinned = (REPOSITORY / "constraints.txt").read_text("utf-8").splitlines()
     assert distribution(requirement) in {distribution(line) for line in pinned}

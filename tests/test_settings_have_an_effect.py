@@ -106,6 +106,16 @@ def own_synonyms(memory: Memory) -> object:
     return [sorted(hit.ranks) for hit in memory.search("attic box").hits]
 
 
+def what_a_question_asks(memory: Memory) -> object:
+    memory.remember("The old server is called Zorro")
+    Path(memory.root, "mine.txt").write_text("server\n-old\n", encoding="utf-8")
+    return memory.search("the old server of yesterday", explain=True).trace[0].note
+
+
+def stages_of_a_search(memory: Memory) -> object:
+    return [stage.stage for stage in _with_dogs(memory).search("dog", explain=True).trace]
+
+
 def order_of_dogs(memory: Memory) -> object:
     found = _with_dogs(memory).search("the dog eats carrots on Tuesday").hits
     return [(hit.category, hit.text) for hit in found]
@@ -235,12 +245,19 @@ EFFECTS: dict[str, tuple[Effect, Value, Value, dict[str, Value]]] = {
     "context.cache_entries": (answers_kept, 1, 2, {}),
     "search.words": (ways_a_dog_is_found, True, False, {}),
     "search.meaning": (ways_a_dog_is_found, True, False, {}),
+    "search.stop_words": (what_a_question_asks, True, False, {}),
+    "search.stop_words_path": (what_a_question_asks, "none.txt", "mine.txt", {}),
+    "search.synonyms": (own_synonyms, True, False, {"search.synonyms_path": "mine.tsv"}),
+    "search.dates": (what_a_question_asks, True, False, {}),
+    "search.fusion": (stages_of_a_search, "votes", "rrf", {}),
     "search.rrf_k": (fused_scores_of_dogs, 1, 60, {}),
     "search.synonyms_path": (own_synonyms, "none.tsv", "mine.tsv", {}),
     "search.decay": (scores_of_dogs, True, False, {}),
+    "search.decay_strength": (scores_of_dogs, 0.1, 1.0, {}),
     "search.half_life_days": (scores_of_dogs, 1.0, 10_000.0, {}),
     "search.diversify": (order_of_dogs, True, False, {}),
     "search.mmr_lambda": (order_of_dogs, 1.0, 0.5, {}),
+    "search.mmr_floor": (order_of_dogs, 0.0, 1.0, {"search.mmr_lambda": 0.2}),
     "trust.allow_secret": (an_agents_tools, False, True, {}),
     "mcp.tools": (an_agents_tools, "core", "all", {}),
     "mcp.session_kind": (what_an_agent_may_write, "main", "group", {}),

@@ -22,10 +22,10 @@ from typing import TYPE_CHECKING
 from memolith import Memory
 from memolith.clock import Clock
 from memolith.interfaces import Statement
-from memolith.jobs.compact_figures import LEVELS, period_of
-from memolith.llm.rule_based import RuleBased
+from memolith.jobs.compact_plan import LEVELS, period_of
+from memolith.llm.rules import Rules
+from memolith.text.cues import kind_of
 from memolith.text.folding import fold
-from memolith.text.sentences import kind_of
 from memolith.text.summary_text import summary_lines
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def summaries(lines: list[Line], level: int) -> dict[str, tuple[list[Line], str]
         periods.setdefault(period_of(line.statement.day, level), []).append(line)
     told = {}
     for period, members in periods.items():
-        summary = RuleBased().summarise([line.statement for line in members], CHARS[level])
+        summary = Rules().summarise([line.statement for line in members], CHARS[level])
         told[period] = (members, summary_lines(summary.statements))
     return told
 

@@ -45,7 +45,11 @@ def _in_thread(
 class AsyncChats(_Awaited):
     """The conversation history, awaited; see `Chats`."""
 
+    add_items = _in_thread(Chats.add_items)
+    clear = _in_thread(Chats.clear)
+    items = _in_thread(Chats.items)
     log = _in_thread(Chats.log)
+    pop = _in_thread(Chats.pop)
     recap = _in_thread(Chats.recap)
     turns = _in_thread(Chats.turns)
 
@@ -54,16 +58,26 @@ class AsyncFiles(_Awaited):
     """Whole files and backups, awaited; see `Files`."""
 
     backups = _in_thread(Files.backups)
+    delete_notes = _in_thread(Files.delete_notes)
+    day = _in_thread(Files.day)
+    days = _in_thread(Files.days)
+    diff = _in_thread(Files.diff)
     list = _in_thread(Files.list)
+    notes = _in_thread(Files.notes)
     read = _in_thread(Files.read)
+    read_note = _in_thread(Files.read_note)
+    rename_notes = _in_thread(Files.rename_notes)
     restore = _in_thread(Files.restore)
+    tree = _in_thread(Files.tree)
     write = _in_thread(Files.write)
+    write_note = _in_thread(Files.write_note)
 
 
 class AsyncIndex(_Awaited):
     """The index, awaited; see `IndexCommands`."""
 
     keep_up = _in_thread(IndexCommands.keep_up)
+    migrate = _in_thread(IndexCommands.migrate)
     on_progress = _in_thread(IndexCommands.on_progress)
     rebuild = _in_thread(IndexCommands.rebuild)
     status = _in_thread(IndexCommands.status)
@@ -77,7 +91,6 @@ class AsyncJobs(_Awaited):
     apply = _in_thread(Jobs.apply)
     approve = _in_thread(Jobs.approve)
     compact = _in_thread(Jobs.compact)
-    damaged = _in_thread(Jobs.damaged)
     decline = _in_thread(Jobs.decline)
     diff = _in_thread(Jobs.diff)
     dream = _in_thread(Jobs.dream)
@@ -91,9 +104,9 @@ class AsyncJobs(_Awaited):
     list = _in_thread(Jobs.list)
     note_run = _in_thread(Jobs.note_run)
     query_experiences = _in_thread(Jobs.query_experiences)
+    receipts = _in_thread(Jobs.receipts)
     relationships = _in_thread(Jobs.relationships)
     scan = _in_thread(Jobs.scan)
-    scheduled = _in_thread(Jobs.scheduled)
     show = _in_thread(Jobs.show)
     trim = _in_thread(Jobs.trim)
     unattended = _in_thread(Jobs.unattended)
@@ -145,6 +158,11 @@ class AsyncMemory(_Awaited):
         self.files = AsyncFiles(root.files)
         self.index = AsyncIndex(root.index)
         self.jobs = AsyncJobs(root.jobs)
+
+    @property
+    def channel(self) -> str:
+        """Where this caller's records come from."""
+        return self.memory.channel
 
     @property
     def config(self) -> Config:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import TypeVar
 
 from memolith.clock import Clock
 from memolith.config.sections import Config
@@ -13,17 +12,13 @@ from memolith.errors import IndexUnavailableError
 from memolith.files import gate
 from memolith.files.chunk_text import read_texts
 from memolith.ingest.open_index import OpenIndex
+from memolith.ingest.own_words import OwnWords
 from memolith.ingest.sources import text_digest
-from memolith.ingest.synonyms_file import SynonymsFile
 from memolith.results import Filters, SearchResult
 from memolith.search.candidates import QueryContext
 from memolith.search.filters import explain_names, explain_path
 from memolith.search.pipeline import Question, Resources
-from memolith.search.plan import Reader, plan, unread
-from memolith.text.calendar_parts import is_southern
-
-Answer = Callable[[Filters, int], SearchResult]
-T = TypeVar("T")
+from memolith.search.plan import plan, unread
 
 _BOTH_OFF = "search.words and search.meaning are both off, so nothing is found by its content."
 
@@ -33,15 +28,13 @@ class Finder:
 
     def __init__(self, root: str, config: Config, clock: Clock) -> None:
         self.index = OpenIndex(root, config, clock)
-        self._synonyms = SynonymsFile()
+        self._words = OwnWords()
 
     def search(
         self, question: str, limit: int, filters: Filters, *, explain: bool = False
     ) -> SearchResult:
         """Index what changed, then search; `warnings` says so if the index cannot be used."""
-        found = self.ask(
-            question, [filters], limit, lambda answer: answer(filters, limit), explain=explain
-        )
+        (found,) = self.ask(question, [filters], [limit], explain=explain)
         problem = unread(question)
         return replace(found, warnings=(*found.warnings, problem)) if problem else found
 
@@ -49,57 +42,50 @@ class Finder:
         self,
         question: str,
         filter_sets: Sequence[Filters],
-        limit: int,
-        work: Callable[[Answer], T],
+        limits: Sequence[int],
         *,
         explain: bool = False,
-    ) -> T:
-        """Sync and search once, and do `work` with the answers for several sets of filters.
-
-        Each answer has at most `limit` hits. The work is repeated when the index is replaced meanwhile.
-        """
-
+    ) -> list[SearchResult]:
+        """Sync and rank once; for each set of filters the answer with at most so many hits."""
         gate.check_enabled(self.index.config.profile)
 
-        def asking() -> T:
-            found, changed = self._ask(question, filter_sets, limit, work, explain=explain)
+        def asking() -> list[SearchResult]:
+            found, changed = self._ask(question, filter_sets, limits, explain=explain)
             if changed and self.index.read_again(changed):
-                found, _ = self._ask(question, filter_sets, limit, work, explain=explain)
+                found, _ = self._ask(question, filter_sets, limits, explain=explain)
             return found
 
         with self.index.exclusive():
+            self.index.try_again()
             try:
                 return self.index.retry(asking)
             except IndexUnavailableError as error:
-                return self._ask_elsewhere(asking, work, error.message)
-
-    def _ask_elsewhere(self, asking: Callable[[], T], work: Callable[[Answer], T], why: str) -> T:
-        """Search a temporary index instead of one that cannot be used."""
-        try:
-            self.index.release()
-            self.index.place.use_temporary(why)
-            return self.index.retry(asking)
-        except (OSError, IndexUnavailableError):
-            self.index.release()
+                why = error.message
+            try:  # a temporary index instead of one that cannot be used
+                self.index.release()
+                self.index.place.use_temporary(why)
+                return self.index.retry(asking)
+            except (OSError, IndexUnavailableError):
+                self.index.release()
         nothing = SearchResult(hits=(), warnings=(f"{why} Nothing was searched.",))
-        return work(lambda *_: nothing)
+        return [nothing] * len(filter_sets)
 
     def _ask(
         self,
         question: str,
         filter_sets: Sequence[Filters],
-        limit: int,
-        work: Callable[[Answer], T],
+        limits: Sequence[int],
         *,
         explain: bool,
-    ) -> tuple[T, set[str]]:
-        """The answer, and the files that differ from the index."""
+    ) -> tuple[list[SearchResult], set[str]]:
+        """The answers, and the files that differ from the index."""
         self.index.open_embedder()
         warnings = self.index.sync_for_search()
         with self.index.roots() as roots:
             # The index last: a model that answers again closes it, and the index then has that model.
             words = self.index.open_word_vectors()
             config, index = self.index.config, self.index.open()
+            index.question = question
             resources = Resources(
                 index=index,
                 embedder=self.index.embedder,
@@ -110,19 +96,19 @@ class Finder:
                 explain=explain,
             )
             today = self.index.clock.today()
-            synonyms, problems = self._synonyms.read(roots.own, config.search.synonyms_path)
-            reader = Reader(synonyms=synonyms, southern=is_southern(config.profile.timezone))
+            reader, problems = self._words.read(roots.own, config)
             query = QueryContext(
-                question=question, today=today, limit=limit, external=config.trust.external
+                question=question, today=today, limit=max(limits), external=config.trust.external
             )
             asked = Question(resources, plan(question, today, reader), query, filter_sets)
             warnings += problems + self._degraded()
-
-            def answer(filters: Filters, limit: int) -> SearchResult:
-                result = asked.answer(filters, limit)
-                return replace(result, warnings=(*warnings, *result.warnings))
-
-            return work(answer), asked.changed_files()
+            answers = [
+                asked.answer(filters, limit)
+                for filters, limit in zip(filter_sets, limits, strict=True)
+            ]
+            after = self.index.problems()
+            found = [replace(one, warnings=(*warnings, *one.warnings, *after)) for one in answers]
+            return found, asked.changed_files()
 
     def _degraded(self) -> tuple[str, ...]:
         """Warnings about what a search does without."""

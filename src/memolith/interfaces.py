@@ -198,39 +198,47 @@ class Nomination:
     mean_similarity: float = 0.0  # the mean cosine of all chunks
     chunks: int = 0  # in the whole index
     rarity: Sequence[float] = ()  # the idf of each word of the question
-    named: Column | None = None  # the numbers of records of a category that the question names
+
+
+@dataclass(frozen=True, slots=True)
+class RecordStates:
+    """The records with something to say about all of their chunks."""
+
+    secret: frozenset[str] = frozenset()  # the ids that any file marks secret
+    superseded: frozenset[str] = frozenset()  # the ids that a newer record replaced
 
 
 class Index(Protocol):
     """Finds chunks by words and by meaning. Derived from the files: it may be deleted at any time.
 
-    Every operation raises IndexReplacedError when the index has to be opened again, and
-    IndexUnavailableError when it cannot be read or written right now.
+    An engine is opened for one model, by name and number of dimensions: vectors of another model are
+    discarded, and without a model chunks are found by words alone. Several processes may use one index
+    at once. Every operation raises IndexReplacedError when the index has to be opened again, and
+    IndexUnavailableError when it cannot be read or written right now. Compaction of its own storage is
+    the engine's affair. `tests/contract/test_index.py` is this contract as tests.
     """
+
+    problem: str  # why answers are worse than they could be, for the user; "" if they are not
+    question: str  # what is asked for in whole words, of which `rank` is given the terms
 
     def files(self) -> Mapping[str, FileState]:
         """The state of each indexed file."""
-
-    def flaws(self) -> Mapping[str, str]:
-        """The parts of files that cannot be searched, by path."""
 
     def identities(self, path: str) -> Counter[bytes]:
         """The identities of a file's indexed chunks, and how often each occurs."""
 
     def replace_files(self, changes: Sequence[FileChange]) -> list[str]:
-        """Replace the chunks of files in one transaction; returns the files that changed meanwhile."""
+        """Replace the chunks of files in one transaction; returns the files that changed meanwhile.
 
-    def clear(self) -> None:
-        """Delete everything; the next operation raises IndexReplacedError."""
-
-    def maintain(self, *, embedded: bool = False) -> bool:
-        """Merge and compact after writes if it is due; returns whether it was.
-
-        Vectors that came late are searched from then on: many at once, or all when they are `embedded`.
+        A chunk with a known identity keeps its key, vector and terms, and gets its new place. An
+        unknown identity without terms raises IndexReplacedError, and nothing changes.
         """
 
-    def purge(self) -> None:
-        """Erase removed chunks from every file; needed after forget."""
+    def without_vector(self, limit: int, before: int | None = None) -> list[Found]:
+        """Chunks that still have to be embedded, newest first, with keys below `before`."""
+
+    def set_vectors(self, vectors: Mapping[int, Vectors], tokens: Mapping[int, bytes]) -> None:
+        """Add the vectors of chunks that had none, and their tokens; an empty vector is "refused"."""
 
     def rank(
         self,
@@ -242,20 +250,18 @@ class Index(Protocol):
         """For each set of filters the best chunks by BM25 and by cosine, with all their signals.
 
         Each word is a choice of terms with weights, of which the best counts. Without words and
-        vector these are the newest that the filters let through.
+        vector these are the newest that the filters let through. Signals an engine does not have are
+        zero. Chunks that a caller may not see affect no score he sees.
         """
+
+    def tokens(self, keys: Column) -> tuple[Tokens, Column]:
+        """The tokens of ranked chunks, concatenated, and the count of each; an engine may keep none."""
+
+    def chat_vectors(self, chats: Column) -> Vectors:
+        """The sum of the vectors of each chat, by its number in `Signals`; zeros if it has none."""
 
     def fetch(self, keys: Sequence[int]) -> dict[int, Found]:
         """The chunks with these keys; keys of replaced chunks are left out."""
-
-    def tokens(self, keys: Column) -> tuple[Tokens, Column]:
-        """The tokens of the last nominated chunks, concatenated, and the count of each."""
-
-    def chat_vectors(self, chats: Column) -> Vectors:
-        """The sum of the vectors of each chat at the last nomination; zeros if it has none."""
-
-    def names(self, kind: str, filters: Filters) -> set[str]:
-        """Every category, session or chat (the `kind`) of the chunks that pass the filters."""
 
     def successors(
         self, record_ids: Collection[str], filters: Filters
@@ -266,23 +272,20 @@ class Index(Protocol):
         there may be none. Of the filters only the day, the moment and secrecy count.
         """
 
-    def replaced(self, names: Collection[str]) -> set[str]:
-        """Those of these short ids whose records are superseded."""
+    def record_states(self) -> RecordStates:
+        """Which records are secret in any file, and which are superseded."""
 
-    def secret_records(self) -> Collection[str]:
-        """The ids of the records that any file marks secret."""
-
-    def without_vector(self, limit: int, before: int | None = None) -> list[Found]:
-        """Chunks that still have to be embedded, newest first, with keys below `before`."""
-
-    def refused(self) -> int:
-        """How many chunks the model gave no vector for: their vectors are empty."""
-
-    def set_vectors(self, vectors: Mapping[int, Vectors], tokens: Mapping[int, bytes]) -> None:
-        """Add the vectors of chunks that had none, and their tokens."""
+    def names(self, kind: str, filters: Filters) -> set[str]:
+        """Every category, session or chat (the `kind`) of the chunks that pass the filters."""
 
     def stats(self) -> IndexStatus:
         """How much the index holds; it is not compared with the files."""
 
+    def purge(self) -> None:
+        """Erase every trace of removed chunks; needed after forget."""
+
+    def clear(self) -> None:
+        """Delete everything; the next operation raises IndexReplacedError."""
+
     def close(self) -> None:
-        """Close all files."""
+        """Release files and connections; a later operation raises IndexReplacedError."""

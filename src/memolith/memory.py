@@ -13,11 +13,13 @@ from memolith.config.load import open_profile
 from memolith.config.sections import Config
 from memolith.config.setting import Value
 from memolith.context.engine import Engine, IndexCommands
+from memolith.errors import MemolithError
 from memolith.files import gate
+from memolith.files.locks import STATE_FOLDER
 from memolith.profile import Profile
 from memolith.store import Store
 from memolith.types import Record, Records, Sensitivity, SessionContext, SessionKind
-from memolith.visibility import channel_in
+from memolith.visibility import PAGE, channel_in
 
 # Imported when they are used: most commands neither search nor run a job, and start faster without.
 if TYPE_CHECKING:
@@ -60,11 +62,11 @@ class Memory:
         """
         found, loaded = open_profile(root, profile, settings, create=create)
         store = Store(found, loaded, settings, clock)
-        self._store, self._engine, self._channel = store, Engine(store), channel
+        self._store, self._engine, self.channel = store, Engine(store), channel
 
     def __reduce__(self) -> tuple[object, ...]:
         """So that another process can open it with the settings it has here."""
-        return open_store, (self._store, self._channel)
+        return open_store, (self._store, self.channel)
 
     def __enter__(self) -> Self:
         return self
@@ -78,7 +80,7 @@ class Memory:
 
     def via(self, channel: str | None = None, *, kind: SessionKind = "main") -> Memory:
         """The same memory for another channel; what a session of the kind `group` writes is external."""
-        channel = channel_in(self._channel if channel is None else channel, kind)
+        channel = channel_in(self.channel if channel is None else channel, kind)
         return open_store(self._store, channel, self._engine)
 
     @property
@@ -106,14 +108,14 @@ class Memory:
         """The conversation history: log a turn, read turns, recap a chat."""
         from memolith.context.chats import Chats
 
-        return Chats(self._store, self._channel, self._engine.recaller)
+        return Chats(self._store, self.channel, self._engine.recaller)
 
     @property
     def files(self) -> Files:
         """Whole files for an editor, and backups."""
         from memolith.jobs.files import Files
 
-        return Files(self._store, self._channel, self._engine.finder)
+        return Files(self._store, self.channel, self._engine.finder)
 
     @property
     def index(self) -> IndexCommands:
@@ -125,7 +127,7 @@ class Memory:
         """The jobs that tidy this memory: what they did or propose, and how to undo it."""
         from memolith.jobs.api import Jobs
 
-        return Jobs(self._store, self._channel, self._engine.finder)
+        return Jobs(self._store, self.channel, self._engine.finder)
 
     def init(self) -> tuple[str, ...]:
         """Make the profile's folder and its first files from templates; returns what was made."""
@@ -152,7 +154,7 @@ class Memory:
         """
         draft = self._store.draft(
             text,
-            self._channel,
+            self.channel,
             category=category,
             session=session,
             sensitivity=sensitivity,
@@ -173,7 +175,7 @@ class Memory:
         """
         from memolith.jobs.update import remember_many
 
-        return remember_many(self._store, items, self._channel)
+        return remember_many(self._store, items, self.channel)
 
     def supersede(
         self, record_id: str, text: str, *, sensitivity: Sensitivity | None = None
@@ -182,7 +184,7 @@ class Memory:
 
         If the newest of them says the same already, it comes back with `reused` set.
         """
-        draft = self._store.draft(text, self._channel)
+        draft = self._store.draft(text, self.channel)
         return self._finished(*self._store.supersede(record_id, draft, sensitivity))
 
     def update(
@@ -204,7 +206,7 @@ class Memory:
         return update(
             self._store,
             record_id,
-            self._channel,
+            self.channel,
             text=text,
             keywords=keywords,
             metadata=metadata,
@@ -238,7 +240,7 @@ class Memory:
         gate.check_is_text(text=text, title=title)
         draft = self._store.draft(
             text.replace("\r\n", "\n").strip(),
-            self._channel,
+            self.channel,
             category=category,
             session=session,
             sensitivity=sensitivity,
@@ -315,16 +317,16 @@ class Memory:
         """
         return self._store.note_used(*self._store.place(citation_or_id))
 
-    def forget(self, record_id: str) -> ForgetReport:
+    def forget(self, record_id: str, *, dry_run: bool = False) -> ForgetReport:
         """Remove a record from every file, archive, backup and the index; it does not come back.
 
-        The id may be shortened to its first characters. This cannot be undone.
+        The id may be shortened. This cannot be undone; a dry run only names the files.
         """
         from memolith.jobs.forget import forget_record
         from memolith.jobs.job import purge_index
 
-        report = forget_record(self._store, record_id)
-        warnings = purge_index(self._store, self._engine.finder)
+        report = forget_record(self._store, record_id, dry_run=dry_run)
+        warnings = () if dry_run else purge_index(self._store, self._engine.finder)
         return replace(report, warnings=(*report.warnings, *warnings))
 
     def search(  # noqa: PLR0913 - each names one thing a hit must satisfy
@@ -369,7 +371,7 @@ class Memory:
             include_secret=include_secret,
             as_of=as_of,
         )
-        return self._engine.search(text, limit, filters, explain=explain)
+        return self._engine.search(text, limit, filters, explain=explain, log=self.channel != PAGE)
 
     def recall(
         self,
@@ -452,10 +454,17 @@ class Memory:
         return self._engine.recaller().context(turn, make_filters(self._store.clock))
 
     def status(self) -> Status:
-        """What this profile holds right now."""
+        """What this profile holds right now, and the state of its index, if there is one."""
         from memolith.jobs.status import read_status
 
-        return read_status(self.profile)
+        found = read_status(self.profile)
+        if not os.path.lexists(os.path.join(self.root, STATE_FOLDER, "index")):
+            return found  # which needs no library of the index
+        try:
+            index = self.index.status()
+        except MemolithError as error:
+            return replace(found, warnings=(*found.warnings, error.message))
+        return replace(found, index=index)
 
     def doctor(self, *, fix: bool = False, copy_linked: bool = False) -> DoctorReport:
         """Look for anything wrong, by file and line; with `fix`, mend what can be mended safely.
@@ -487,5 +496,5 @@ class Memory:
 def open_store(store: Store, channel: str, engine: Engine | None = None) -> Memory:
     """The memory of a store whose profile and settings are loaded already."""
     memory = Memory.__new__(Memory)
-    memory._store, memory._engine, memory._channel = store, engine or Engine(store), channel  # noqa: SLF001 - our own class
+    memory._store, memory._engine, memory.channel = store, engine or Engine(store), channel  # noqa: SLF001 - our own class
     return memory

@@ -18,6 +18,54 @@ class Reconfiguration(Plain):
     problem: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class SettingValue(Plain):
+    """A setting, its value, and where that comes from."""
+
+    name: str
+    value: bool | int | float | str | tuple[str, ...]
+    origin: str
+    default: bool | int | float | str | tuple[str, ...]
+    doc: str
+    restart: bool  # a change takes effect when a server is restarted
+
+
+@dataclass(frozen=True, slots=True)
+class SettingChange(SettingValue):
+    """A setting as it is now, what was written, and into which file; another may count more."""
+
+    written: bool | int | float | str | tuple[str, ...]
+    file: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InitReport(Plain):
+    """A memory and the files of it that were made; without any, all were there."""
+
+    profile: str
+    root: str
+    made: tuple[str, ...]
+    git: tuple[str, ...] = ()  # what `init --git` did there, in sentences
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SettingProblem(Plain):
+    """A line of a settings file that was left out, and why."""
+
+    name: str
+    file: str
+    message: str
+    hint: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings(Plain):
+    """Some settings, and what is wrong in their files."""
+
+    settings: tuple[SettingValue, ...]
+    problems: tuple[SettingProblem, ...] = ()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Backup(Plain):
     """One backup: the files it holds and why it was made."""
@@ -36,6 +84,19 @@ class SyncReport(Plain):
     indexed: int
     removed: int
     chunks: int
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MigrationReport(Plain):
+    """What another engine holds, and how its answers compare with those of the one before."""
+
+    backend: str
+    before: str
+    files: int
+    chunks: int
+    asked: int  # questions: the texts of records
+    same: int  # … whose first answer is among the first of the other engine
     warnings: tuple[str, ...] = ()
 
 

@@ -21,6 +21,19 @@ class Turn(Plain):
     user: str
     assistant: str
     platform: str
+    # The kinds of keys that were replaced when it was logged; not part of what was said.
+    replaced: tuple[str, ...] = field(default=(), repr=False, compare=False)
+
+    # The message as an agent framework keeps it, if it is one: whole, and not part of the JSON.
+    item: Mapping[str, object] | None = field(default=None, repr=False, compare=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turns(Plain):
+    """The newest turns, in the order in which they were said, and how many there are in all."""
+
+    turns: tuple[Turn, ...]
+    total: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +44,21 @@ class Passage(Plain):
     text: str
     total_lines: int
     hidden: int = 0  # secret records whose lines were left out
+
+    @property
+    def path(self) -> str:
+        """The file they are in."""
+        return self.citation.path
+
+    @property
+    def first_line(self) -> int:
+        """The number of the first of them."""
+        return self.citation.first_line
+
+    @property
+    def last_line(self) -> int:
+        """The number of the last of them."""
+        return self.citation.last_line
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,13 +99,14 @@ class Chunk:
 class ReadText:
     """A text read from a file and, for a chat message, what the other side said in the same turn.
 
-    Of what jobs made of records: the record that an experience is a copy of, the names of those that a
-    summary repeats.
+    Of what jobs made of records: the record that an experience is a copy of, and its category; the names
+    of those that a summary repeats.
     """
 
     text: str
     other_side: str = ""
     copy_of: str = ""
+    source_category: str = ""
     names: frozenset[str] = frozenset()
 
 
@@ -112,6 +141,7 @@ class Hit(Plain):
     score: float
     record_id: str | None = None
     category: str | None = None
+    source_category: str | None = None  # of an experience: that of the record it was made of
     session: str | None = None
     chat: str | None = None
     role: str | None = None  # of a chat message: user or assistant

@@ -60,6 +60,12 @@ class Store:
         self._use(loaded)
         return changed, restart
 
+    def with_settings(self, more: Mapping[str, Value]) -> Store:
+        """The same memory with other settings."""
+        settings = {**self._settings, **more}
+        loaded, _, _ = reload_settings(self.profile, self.loaded, settings)
+        return Store(self.profile, loaded, settings, self._given_clock)
+
     def existing(self) -> Folder:
         """The folder of a memory that exists; raises NotFoundError for one that does not."""
         if not self.profile.exists:

@@ -18,7 +18,8 @@ Patterns = tuple[str, ...]
 
 # Trust follows the channel a text came in by, never what the text says about itself. `web` is not the
 # user's: pages that an agent read are saved under that name too.
-_USER_CHANNELS = frozenset({"cli", "library", "operator", "page", "user"})
+PAGE = "page"  # the person who looks at it is no agent: nothing is logged as a recall
+_USER_CHANNELS = frozenset({"cli", "library", "operator", PAGE, "user"})
 _AGENT_CHANNELS = frozenset({"agent", "mcp", "rest", "system"})
 _NO_CHANNEL = frozenset({"", "unknown"})
 _RANKS: tuple[Trust, ...] = ("external", "agent", "user")

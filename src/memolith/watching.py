@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
+from typing import Literal
 
 from memolith import clock
 from memolith.config.sections import SETTINGS, value_of
@@ -24,8 +25,8 @@ Changed = frozenset[str]
 Report = Callable[[str], object]
 
 POLL_SECONDS = 0.3
-# Each change costs a sync, so files are polled less often than settings.
-POLL_FILES_SECONDS = 1.0
+# Each change costs a sync, so files are polled less often than settings; the page shows it within a second.
+POLL_FILES_SECONDS = 0.6
 _MAX_LOAD = 0.02  # the share of time spent polling: many files are polled less often
 
 
@@ -160,3 +161,18 @@ def follow_settings(
 
     folders = dict.fromkeys(os.path.dirname(file) for file in files)
     return Watch(look, folders=folders, interval=interval, first=files, on_problem=on_problem)
+
+
+def reload_messages(
+    report: Reconfiguration,
+) -> Iterator[tuple[Literal["info", "warning", "error"], str]]:
+    """What to log of a reload of the settings, each with its level."""
+    if report.problem:
+        sentences = ". ".join(line.removesuffix(".") for line in report.problem.splitlines())
+        yield "error", f"Settings kept as they were: {sentences}."
+    if report.restart:
+        yield "warning", f"In effect after a restart: {', '.join(report.restart)}"
+    if report.changed:
+        yield "info", f"Settings changed: {', '.join(report.changed)}"
+    if not (report.problem or report.changed or report.restart):
+        yield "info", "Settings read: as before"  # a mistake was corrected

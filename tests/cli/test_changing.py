@@ -36,6 +36,7 @@ def test_programs_learn_what_init_made(memolith: Run, root: str) -> None:
         "profile": "profile",
         "root": root,
         "made": ["MEMORY.md", "USER.md", "memolith.toml"],
+        "git": [],
     }
     assert memolith("init", "--json").json["made"] == []
 

@@ -66,7 +66,9 @@ def test_a_line_that_is_just_being_written_is_no_damage(memolith: Run, file: Pat
 
 
 def test_a_note_that_is_not_listed_is_told(memolith: Run, root: str, file: Path) -> None:
-    note = memolith("save", "Releases happen on Tuesdays", "--json").json["files"][0]
+    note = (
+        memolith("save", "Releases happen on Tuesdays", "--json").json["citation"].partition("#")[0]
+    )
     path = Path(root, note)
     path.write_text(path.read_text(encoding="utf-8").replace("---", "", 2), encoding="utf-8")
     assert memolith("list").err == ""  # plain Markdown, by whomever

@@ -18,7 +18,7 @@ CANARY = b"the words of somebody else\n"
 # Names that Memolith itself gives, deletes or writes; old enough to be swept away.
 NAMES = (
     "a.new", f"index-v{generations.VERSION}-000001.db", "index-v1-000001.db", "write.lock",
-    f"index-v{generations.VERSION}-000001.1-2-0-abcd.segment", "old.md", "embeddings.db",
+    "old.md", "embeddings.db",
 )  # fmt: skip
 LINKS = (
     ".memolith", ".memolith/index", ".memolith/archive", ".memolith/backup", ".memolith/staging",

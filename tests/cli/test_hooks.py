@@ -73,7 +73,10 @@ def test_memories_for_a_prompt_come_in_the_form_that_hosts_read(
     assert handed["hookEventName"] == event
     assert handed["additionalContext"].startswith("<memolith-memory")
     assert FACT in handed["additionalContext"]
-    assert outcome.json.keys() == {"hookSpecificOutput"}
+    assert outcome.json.keys() == {"hookSpecificOutput", "systemMessage"}
+    receipt = outcome.json["systemMessage"]
+    assert receipt.startswith("memolith: Handed over 1 memory: memory/")
+    assert receipt.endswith("(staging port).")
 
 
 def test_cursor_is_answered_in_its_own_form(memolith: Run) -> None:

@@ -247,8 +247,17 @@ def test_sizes_are_shown_in_units_people_read(size: float, shown: str) -> None:
 
 
 def test_a_finding_is_shown_with_a_command_that_deals_with_it(memolith: Run) -> None:
-    memolith("remember", "Our car is red")
-    memolith("remember", "Our car is blue")
+    memolith("remember", "The rent is 950 euros")
+    memolith("remember", "The rent is 990 euros")
     (finding,) = memolith("scan", "--json").json["findings"]
     assert finding["kind"] == "contradiction"
     assert finding["hint"] in memolith("scan").out
+
+
+def test_a_memory_of_free_text_is_not_called_empty(memolith: Run, root: str) -> None:
+    file = Path(root, "memory", "MEMORY.md")
+    file.parent.mkdir(parents=True)
+    file.write_text("# Memory\n\n- Cookie weighs 12 kg.\n")
+    outcome = memolith("list")
+    assert "Nothing remembered" not in outcome.err
+    assert "memory/MEMORY.md holds free text: memolith get memory/MEMORY.md" in outcome.err

@@ -106,14 +106,14 @@ def test_the_users_file_is_for_all_profiles(profile: Profile) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("search.mmr_lamda", "0.5", "Unknown setting search.mmr_lamda (argument)"),
-        ("trim", "0.5", "Unknown setting trim (argument)"),
+        ("search.mmr_lamda", "0.5", "Unknown setting search.mmr_lamda"),
+        ("trim", "0.5", "Unknown setting trim"),
         (
             "search.mmr_lambda",
             "2",
-            "search.mmr_lambda = '2' (argument): expected a number, from 0 to 1",
+            "search.mmr_lambda = '2': expected a number, from 0 to 1",
         ),
-        ("trim.archive_path", "/etc/x.md", "trim.archive_path = '/etc/x.md' (argument): expected"),
+        ("trim.archive_path", "/etc/x.md", "trim.archive_path = '/etc/x.md': expected"),
     ],
 )
 def test_nothing_is_written_before_the_value_is_checked(

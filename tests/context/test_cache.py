@@ -11,7 +11,6 @@ from dataclasses import fields, replace
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -227,9 +226,9 @@ def test_other_synonyms_are_another_question(tmp_path: Path) -> None:
 def test_every_filter_but_the_moment_is_part_of_the_question(tmp_path: Path) -> None:
     asked: list[Filters] = []
 
-    def ask(_: str, kinds: Sequence[Filters], *__: object) -> Any:
+    def ask(_: str, kinds: Sequence[Filters], __: Sequence[int]) -> list[SearchResult]:
         asked.extend(kinds)
-        return SearchResult(hits=())
+        return [SearchResult(hits=())]
 
     class Unchanged(StoreVersion):
         def __call__(self) -> tuple[int, bool]:

@@ -71,16 +71,13 @@ def test_each_kind_finds_what_a_search_for_it_alone_finds(memory: Memory) -> Non
     ]
     finder = memory._engine.finder()
 
-    def at_once(answer: object) -> list[tuple[Hit, ...]]:
-        return [answer(filters, 30).hits for filters in kinds]
-
     def places(hits: tuple[Hit, ...]) -> set[object]:
         return {(hit.citation, hit.role) for hit in hits}
 
     def alone(filters: Filters) -> tuple[Hit, ...]:
         return finder.search(QUESTION, 30, filters).hits
 
-    together = finder.ask(QUESTION, kinds, 30, at_once)
+    together = [found.hits for found in finder.ask(QUESTION, kinds, [30] * 4)]
     assert [len(hits) for hits in together] == [30, 26, 30, 0]
     assert list(map(places, together)) == [places(alone(filters)) for filters in kinds]
     assert {hit.chat for hit in together[1]} == {"c1"}

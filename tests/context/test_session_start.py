@@ -182,7 +182,9 @@ def test_both_places_of_memory_md_are_read(tmp_path: Path) -> None:
 def test_the_newest_summaries_are_kept(tmp_path: Path) -> None:
     blocks = [f"## Summary (2026-{m:02}-01)\n\n" + f"month {m} " * 150 for m in range(1, 13)]
     write(tmp_path, "LONGMEMORY.md", "# LONGMEMORY.md\n\n" + "\n\n".join(blocks) + "\n")
-    start = memory_at(tmp_path).session_start()
+    memory = memory_at(tmp_path)
+    assert "month 1 " in memory.session_start().text  # all of them, if there is room
+    start = memory.session_start(max_chars=8000)
     assert "month 12" in start.text
     assert "month 1 " not in start.text
     assert start.text.index("month 11") < start.text.index("month 12")

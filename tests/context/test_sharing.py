@@ -94,13 +94,6 @@ def test_nothing_is_told_twice_and_only_what_is_not_told_is_left_out(
         assert any(one.left_out for one in chosen.values())
 
 
-def test_a_layer_with_a_cap_stays_below_it() -> None:
-    layers = {"a": [Piece("xxxx", 1.0)] * 9, "b": [Piece("xxxx", 1.0)]}
-    chosen = choose(layers, WEIGHTS, 100, len, {"a": 12})
-    assert (len(chosen["a"].pieces), chosen["a"].left_out) == (2, 7)
-    assert len(chosen["b"].pieces) == 1
-
-
 def test_what_does_not_fit_into_the_first_layer_is_told_by_another() -> None:
     long, short = Piece("x" * 90, 1.0, says="tea"), Piece("x", 0.1, says="tea")
     chosen = choose({"a": [long], "b": [short]}, WEIGHTS, 20, len)

@@ -1,13 +1,9 @@
-"""Every ability of `Memory` is on every surface, or there is a reason; and all give the same answer."""
+"""Every ability of `Memory` is on every surface, or there is a reason."""
 
 from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import click
 import pytest
@@ -25,9 +21,6 @@ from memolith.results import SearchResult, SessionHit
 from tests.contract.method_table import DOCUMENT, END, START, method_table
 from tests.mcp_server.conftest import Talk
 from tests.rest.conftest import calling
-
-if TYPE_CHECKING:
-    from memolith.clock import Clock
 
 # A reason instead of a place begins with "—".
 ADMIN = "— for the user, not for an agent"
@@ -59,10 +52,33 @@ PLACES: dict[str, tuple[str, str, str]] = {
     "update": ("update", "— remember_this supersedes", "/api/v1/records/{record_id}"),
     "used": ("— get counts as use", "— memory_get counts as use", "/api/v1/used"),
     "via": ("— it has its channel", "— it has its channel", "— it has its channel"),
+    **dict.fromkeys(
+        ("chats.add_items", "chats.clear", "chats.items", "chats.pop"),
+        ("— for agent frameworks, see adapters",) * 3,
+    ),
+    **dict.fromkeys(
+        (
+            "files.delete_notes",
+            "files.notes",
+            "files.read_note",
+            "files.rename_notes",
+            "files.write_note",
+        ),
+        (
+            "— files are on the disk",
+            "— for agent frameworks, see adapters",
+            "— for agent frameworks",
+        ),
+    ),
+    "index.migrate": ("migrate", ADMIN, "— for who runs the server, on the command line"),
     "chats.log": ("log", "— a host logs turns, not its model", "/api/v1/turns"),
     "chats.recap": ("recap", "— part of what a host injects", "/api/v1/recap"),
     "chats.turns": ("log", "memory_search", "/api/v1/turns"),
     "files.backups": ("restore", ADMIN, "/api/v1/backups"),
+    "files.day": ("— the page and GET /days/{day}", ADMIN, "/api/v1/days/{day}"),
+    "files.days": ("— the page and GET /days", ADMIN, "/api/v1/days"),
+    "files.diff": ("— the page and GET /backups/{name}/diff", ADMIN, "/api/v1/backups/{name}/diff"),
+    "files.tree": ("— files are on the disk", "— files are resources", "/api/v1/files"),
     "files.list": ("— files are on the disk", "— files are resources", "/api/v1/logs"),
     "files.read": ("— files are on the disk", "— files are resources", "/api/v1/file"),
     "files.restore": ("restore", ADMIN, "/api/v1/backups/{name}/restore"),
@@ -75,7 +91,6 @@ PLACES: dict[str, tuple[str, str, str]] = {
     "index.warm": ("— a command ends too soon for it", "— the first search does it", "— by itself"),
     "jobs.apply": ("jobs apply", ADMIN, f"{JOB}/apply"),
     "jobs.compact": ("compact", ADMIN, "/api/v1/jobs"),
-    "jobs.damaged": ("jobs list", ADMIN, "/api/v1/jobs"),
     "jobs.decline": ("jobs decline", ADMIN, f"{JOB}/decline"),
     "jobs.diff": ("jobs diff", ADMIN, f"{JOB}/diff"),
     "jobs.dream": ("dream", "dream", "/api/v1/jobs"),
@@ -98,9 +113,9 @@ PLACES: dict[str, tuple[str, str, str]] = {
         "— its own schedule does it",
     ),
     "jobs.query_experiences": ("experiences", "query_experiences", "/api/v1/experiences/query"),
+    "jobs.receipts": ("receipts", ADMIN, "/api/v1/receipts"),
     "jobs.relationships": ("relationships", "relationships", "/api/v1/relationships"),
     "jobs.scan": ("scan", ADMIN, "/api/v1/scan"),
-    "jobs.scheduled": ("jobs list", ADMIN, "/api/v1/jobs"),
     "jobs.show": ("jobs show", ADMIN, JOB),
     "jobs.trim": ("trim", ADMIN, "/api/v1/jobs"),
     "jobs.unattended": (
@@ -157,43 +172,6 @@ def test_every_ability_has_a_row_in_the_document() -> None:
     assert rest.partition(END)[0] == method_table(), (
         "to write it anew: python -m tests.contract.method_table"
     )
-
-
-def by_command(root: str, question: str) -> Any:
-    memolith = str(Path(sys.executable).with_name("memolith"))
-    words = [memolith, "search", question, "--limit", "7", "--json", "--root", root]
-    done = subprocess.run(words, capture_output=True, text=True, check=True)
-    return json.loads(done.stdout)
-
-
-def without_words(answer: Any) -> Any:
-    """What a tool answers: the words of chats stand in the hits, and are not told twice to a model."""
-    chats = [{**chat, "text": ""} for chat in answer["sessions"]]
-    return {**answer, "sessions": chats}
-
-
-def test_the_same_question_gives_the_same_answer_everywhere(root: str, clock: Clock) -> None:
-    with Memory(root, clock=clock) as memory:
-        for number in range(40):
-            memory.remember(f"Shelf {number} holds the cups of guest {number % 9}")
-        memory.save_note("Guests drink tea from blue cups", title="guests")
-        for chat in ("kitchen", "42"):
-            memory.chats.log("Which cups are for guests?", f"The blue ones, says {chat}", chat=chat)
-    # Apart from the clock of the test, which a command does not have, all is as users have it.
-    question = "which cups do guests drink from?"
-    with Memory(root) as memory:
-        result = memory.search(question, 7)
-        wanted = json.loads(json.dumps(result.to_dict()))
-        talk = Talk(MemoryServer(memory), "legacy")
-        by_tool = talk("memory_search", query=question, maxResults=7).values
-        with calling(memory) as client:
-            by_route = client.post("/api/v1/search", json={"text": question, "limit": 7}).json()
-            by_recall = client.post("/api/v1/recall", json={"question": question, "limit": 7})
-    assert len(wanted["hits"]) == 7
-    assert sorted(chat["chat"] for chat in wanted["sessions"]) == ["42", "kitchen"]
-    assert {**by_tool, "notice": ""} == {**without_words(wanted), "notice": ""}
-    assert by_route == by_recall.json() == wanted
-    assert by_command(root, question) == wanted
 
 
 def test_every_field_of_a_result_is_in_its_json(root: str) -> None:

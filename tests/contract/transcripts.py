@@ -43,6 +43,8 @@ _VARYING = (
     (r"\b\d+ default(, \d+ from environment)?", "<n> default"),
     (r"\b\d{8}T\d{6}\.\d+Z", "<moment>"),
     (r"\b\d\.\d{3,}", "<score>"),
+    (r"\b(no server runs|a server answers|another program answers) at port", "<server> at port"),
+    (r'("bytes": )\d+', r"\1<n>"),  # of the index, among others
 )
 _ID = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|\b[0-9a-f]{8,64}\b")
 _NAMED_ID = re.compile(r"<id-(\d+)>")

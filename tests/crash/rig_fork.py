@@ -255,7 +255,7 @@ class Rig:
 
 def _keep_the_model() -> None:
     """Load the model in this process alone: each of hundreds of children would take a second."""
-    from memolith.jobs.experience import unique
+    from memolith.jobs import experiences as unique
 
     unique.choose_embedder = cache(unique.choose_embedder)
 

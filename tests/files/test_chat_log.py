@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memolith import Memory
-from memolith.context.chats import TRUNCATED
 from memolith.errors import RefusedError
-from memolith.files.chat_log import encode_turn, parse_turn
+from memolith.files.chat_log import TRUNCATED, encode_turn, parse_turn
 from memolith.results import Turn
+from memolith.text.open_secrets import without_keys
 from tests.files.samples import ANY_TEXT, MOMENTS
 
 HISTORY = "conversation-history.jsonl"
@@ -267,3 +267,29 @@ def test_both_spellings_of_a_turn_are_read(chat: str, user: str, assistant: str)
     turn = parse_turn(json.dumps(content).encode())
     assert turn is not None
     assert (turn.chat, turn.user, turn.assistant) == ("123", "When is the deadline?", "Friday.")
+
+
+KEY = "ghp_" + "a1B2c3D4e5" * 4
+PRIVATE_KEY = f"-----BEGIN RSA PRIVATE KEY-----\n{'MIIEpAIBAAKCAQEA' * 4}\n{'x9' * 30}==\n-----END RSA PRIVATE KEY-----"
+
+
+def test_a_key_known_by_its_form_is_replaced_before_a_turn_is_written(memory: Memory) -> None:
+    turn = memory.chats.log(f"use {KEY}, please", f"The key:\n{PRIVATE_KEY}\nis yours.")
+    assert turn is not None
+    assert turn.user == "use [secret: a GitHub token], please"
+    assert turn.assistant == "The key:\n[secret: a private key]\nis yours."
+    assert turn.replaced == ("a GitHub token", "a private key")
+    written = Path(memory.root, "conversation-history.jsonl").read_text()
+    assert not any(part in written for part in (KEY, "MIIE"))
+
+
+def test_a_key_across_the_cut_of_a_long_message_does_not_stay_in_part(memory: Memory) -> None:
+    turn = memory.chats.log("x " * 980 + KEY + " y" * 2000, "")
+    assert turn is not None
+    assert "ghp_" not in turn.user
+    assert turn.user.endswith(TRUNCATED)
+
+
+def test_words_about_a_private_key_stay() -> None:
+    text = "What does -----BEGIN PRIVATE KEY----- mean? I never saw it."
+    assert without_keys(text)[0] == "What does [secret: a private key] mean? I never saw it."

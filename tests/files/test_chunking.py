@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from memolith.files import layout
 from memolith.files.chat_log import encode_turn
-from memolith.files.chunking import CHUNK_BYTES, chunk_file
+from memolith.files.chunking import STANDARD, chunk_file
 from memolith.files.notes import encode_record, file_date
 from memolith.files.record_format import encode_line, is_utf16
 from memolith.jobs.statements import statements
@@ -63,7 +63,7 @@ def test_every_line_is_covered_and_every_prose_chunk_is_its_bytes(data: bytes) -
             piece = data[chunk.offset : chunk.offset + chunk.size]
             assert piece.decode(errors="replace") == chunk.text
             assert piece.strip()
-            assert len(chunk.text) <= 2 * CHUNK_BYTES
+            assert len(chunk.text) <= 2 * STANDARD.size
     lines = data.removeprefix(b"\xef\xbb\xbf").split(b"\n")
     nothing = {
         number
@@ -123,7 +123,7 @@ def test_paragraphs_are_kept_whole_where_they_fit() -> None:
     paragraph = b"word " * 100 + b"\n"
     found = chunks_of((paragraph + b"\n") * 10)
     assert len(found) > 1
-    assert all(chunk.size <= CHUNK_BYTES for chunk in found)
+    assert all(chunk.size <= STANDARD.size for chunk in found)
     assert all(chunk.text.startswith("word") for chunk in found)
 
 

@@ -98,26 +98,6 @@ def put_a_link_there(folder: Path, chance: random.Random) -> None:
     path.symlink_to(elsewhere)
 
 
-def delete_a_segment(folder: Path, chance: random.Random) -> None:
-    for path in _segments(folder, chance):
-        path.unlink(missing_ok=True)
-
-
-def flip_a_byte_of_a_segment(folder: Path, chance: random.Random) -> None:
-    for path in _segments(folder, chance):
-        _overwrite(path, chance, 1)
-
-
-def truncate_a_segment(folder: Path, chance: random.Random) -> None:
-    for path in _segments(folder, chance):
-        os.truncate(path, chance.randrange(path.stat().st_size + 1))
-
-
-def overwrite_a_segment(folder: Path, chance: random.Random) -> None:
-    for path in _segments(folder, chance):
-        path.write_bytes(chance.randbytes(1000))
-
-
 ALL: list[Damage] = [
     flip_a_byte,
     overwrite_a_page,
@@ -134,21 +114,12 @@ ALL: list[Damage] = [
     delete_everything,
     put_a_folder_there,
     put_a_link_there,
-    delete_a_segment,
-    flip_a_byte_of_a_segment,
-    truncate_a_segment,
-    overwrite_a_segment,
 ]
 
 
 def _part(folder: Path, ending: str) -> Path:
     path = database(folder)
     return path.with_name(path.name + ending)
-
-
-def _segments(folder: Path, chance: random.Random) -> list[Path]:
-    found = sorted(folder.glob("*.segment"))
-    return [chance.choice(found)] if found else []
 
 
 def _overwrite(path: Path, chance: random.Random, size: int) -> None:

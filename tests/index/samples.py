@@ -7,16 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from memolith.index.nearest import normalised
-from memolith.index.postings import pack_terms
+from memolith.index.vectors import normalised
+from memolith.index.words import pack_terms
 from memolith.interfaces import FileChange, FileState, IndexedChunk
 from memolith.results import Chunk, Filters
 from memolith.text.terms import term_counts
 
 if TYPE_CHECKING:
-    from memolith.index.nearest import Nearest
-    from memolith.index.sqlite import SqliteIndex
-    from memolith.interfaces import Vectors
+    from memolith.interfaces import Index, Vectors
 
 MODEL = ("test model", 16)
 ALL = Filters(include_secret=True)
@@ -49,7 +47,7 @@ def indexed(chunk: Chunk, *, embedded: bool = True) -> IndexedChunk:
     )
 
 
-def put(index: SqliteIndex, *chunks: Chunk, embedded: bool = True) -> None:
+def put(index: Index, *chunks: Chunk, embedded: bool = True) -> None:
     """Index the chunks, by the files they name."""
     files: dict[str, list[IndexedChunk]] = {}
     for chunk in chunks:
@@ -61,22 +59,13 @@ def state_of(path: str, digest: str = "a") -> FileState:
     return FileState((1, len(path), 3), digest)
 
 
-def keys_of(index: SqliteIndex, word: str, filters: Filters = ALL) -> list[int]:
+def keys_of(index: Index, word: str, filters: Filters = ALL) -> list[int]:
     """The keys of the chunks that hold a word, best first."""
     keys: list[int] = index.rank([{word: 1.0}], None, 100, [filters])[0].signals.keys.tolist()
     return keys
 
 
-def texts_at(index: SqliteIndex, word: str, filters: Filters = ALL) -> set[tuple[str, int]]:
+def texts_at(index: Index, word: str, filters: Filters = ALL) -> set[tuple[str, int]]:
     """Where the chunks that hold a word stand."""
     found = index.fetch(keys_of(index, word, filters)).values()
     return {(item.chunk.path, item.chunk.first_line) for item in found}
-
-
-def nearest_to(
-    nearest: Nearest, query: np.ndarray, limit: int, allowed: np.ndarray | None = None
-) -> tuple[np.ndarray, np.ndarray]:
-    """The nearest rows among the allowed ones, best first, and their cosines."""
-    ((rows, cosines),) = nearest.search_each(query, limit, [allowed])
-    order = np.lexsort((rows, -cosines))
-    return rows[order], cosines[order]

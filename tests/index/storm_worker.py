@@ -16,10 +16,7 @@ from pathlib import Path
 
 from memolith import Memory
 from memolith.errors import IndexUnavailableError
-from memolith.index import segments
 
-# So that a small memory has segment files, and they are merged.
-segments.RECENT = 40
 LEAST = 20
 
 

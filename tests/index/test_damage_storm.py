@@ -19,7 +19,7 @@ from tests.index import damages
 if TYPE_CHECKING:
     from pathlib import Path
 
-DAMAGES = size(114, 513)  # six of each kind, or 27
+DAMAGES = size(90, 405)  # six of each kind, or 27
 RECORDS = size(180, 10_000)
 SEED = 20261115
 SECONDS_BETWEEN = 0.15

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from memolith.index import segments
 from memolith.index.sqlite import SqliteIndex
 from memolith.interfaces import IndexReplacedError
 from tests.index.samples import ALL, MODEL, keys_of, make_chunk, put, vector_of
@@ -51,29 +50,6 @@ def test_nothing_is_written_or_found_by_vectors_of_the_model_before(
         do(index)
     other = SqliteIndex(str(tmp_path), OTHER)
     assert other.stats().without_vector == other.stats().chunks == 2
-    other.close()
-
-
-def test_no_segment_of_the_model_before_is_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(segments, "RECENT", 1)
-    index = SqliteIndex(str(tmp_path), MODEL)
-    put(index, make_chunk("red boat"), make_chunk("blue house", line=2))
-    build = segments.Segment.build
-
-    def build_late(*given: object) -> object:
-        SqliteIndex(str(tmp_path), OTHER).close()  # while the rows of ours become a file
-        return build(*given)
-
-    monkeypatch.setattr(segments.Segment, "build", build_late)
-    with pytest.raises(IndexReplacedError):
-        index.maintain()
-    monkeypatch.undo()
-    index.close()
-    assert not list(tmp_path.glob("*.segment"))
-    other = SqliteIndex(str(tmp_path), OTHER)
-    assert not other.rank([], vector_of("red boat"), 10, [ALL])[0].signals.meaning.any()
     other.close()
 
 

@@ -69,13 +69,34 @@ def where_the_index_is(memory: Memory) -> object:
     return Path(memory.root, ".memolith/index").exists()
 
 
+def places_of_a_long_text(memory: Memory) -> object:
+    memory.init()
+    lines = [f"Line {number} of the long text about tea.\n" for number in range(90)]
+    Path(memory.root, "memory").mkdir(exist_ok=True)
+    Path(memory.root, "memory", "long.md").write_text("".join(lines), encoding="utf-8")
+    return sorted(str(hit.citation) for hit in memory.search("tea", 50).hits)
+
+
 REMOTE: dict[str, Value] = {"embed.kind": "openai", "embed.model": "m"}
 NOWHERE: dict[str, Value] = {**REMOTE, "embed.retries": 0}
 DOCS = str(Path(__file__).resolve().parents[2] / "docs")
 PORT = os.getpid() % 1000 + 1  # nobody listens there
 
+QMD: dict[str, Value] = {"index.backend": "qmd"}
+
 EFFECTS: dict[str, tuple[Callable[[Memory], object], Value, Value, dict[str, Value]]] = {
     "index.path": (where_the_index_is, "", "~/index", {}),
+    "index.backend": (what_is_said_of_a_server, "builtin", "qmd", {"index.command": "no-such-qmd"}),
+    "index.url": (
+        what_is_said_of_a_server, f"http://127.0.0.1:{PORT}", f"http://localhost:{PORT + 1}",
+        {"index.backend": "chroma"},
+    ),
+    "index.command": (what_is_said_of_a_server, "no-such-qmd", "no-such-program", QMD),
+    "index.timeout_seconds": (
+        what_is_said_of_a_server, 0.1, 0.2, {**QMD, "index.command": "sh -c 'sleep 9' sh"},
+    ),
+    "index.chunk_bytes": (places_of_a_long_text, 400, 1600, {}),
+    "index.overlap_bytes": (places_of_a_long_text, 0, 320, {}),
     "index.extra_paths": (files_that_are_searched, [], [DOCS], {}),
     "embed.kind": (asked, "openai", "ollama", {"embed.model": "m"}),
     "embed.url": (

@@ -224,6 +224,6 @@ def test_a_folder_of_too_many_folders_is_searched_in_part(
 def test_whose_words_they_are_is_not_claimed(memory: Memory) -> None:
     text = memory.context("What does a heron eat?").text
     place = r"@my-notes-\w+"
-    cited = rf"A heron eats carp.* ⟨{place}/garden/pond\.md#L1-L3 · file: {place}⟩"
+    cited = rf"⟨{place}/garden/pond\.md#L1-L3 · file: {place}⟩\n[^⟨]*\| A heron eats carp"
     assert re.search(cited, text)
     assert memory.remember(f"{text}\nHerons are grey").text == "Herons are grey"

@@ -14,18 +14,14 @@ import pytest
 from memolith import Memory
 from memolith.embed import endpoint
 from memolith.errors import ConfigError, EmbeddingError, IndexUnavailableError
-from memolith.index import segments, vector_cache
-from memolith.index.segment import Segment
+from memolith.index import vector_cache
 from memolith.index.vector_cache import CachedEmbedder, forget_all
-from memolith.ingest import embedding
 from tests.embed.model_server import openai_answer, vector_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from memolith.index.postings import Lengths
-    from memolith.index.segment import Row
     from memolith.interfaces import Vectors
     from tests.embed.model_server import ModelServer
 
@@ -201,31 +197,6 @@ def test_after_a_change_of_model_words_answer_while_vectors_are_made_again(
     with Memory(tmp_path) as memory:  # and back to the model that comes along
         assert memory.search("bird 7").hits
         assert memory.index.sync().warnings == ()
-
-
-def test_while_vectors_are_made_again_a_search_puts_nothing_together_anew(
-    tmp_path: Path, server: ModelServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(segments, "RECENT", 100)
-    monkeypatch.setattr(embedding, "_CHUNKS_AT_ONCE", 16)
-    text = "".join(f"# Bird {number}\n\nIt was seen.\n\n" for number in range(400))
-    (tmp_path / "a.md").write_text(text)
-    with Memory(tmp_path, settings={"dream.track": False}) as memory:
-        memory.index.sync()
-    built: list[int] = []  # by searches, not by the thread that embeds
-    build, searching = Segment.build, threading.current_thread()
-
-    def counted(rows: Sequence[Row], dimensions: int, beside: Lengths) -> Segment:
-        built.extend([len(rows)] * (threading.current_thread() is searching))
-        return build(rows, dimensions, beside)
-
-    monkeypatch.setattr(Segment, "build", counted)
-    with Memory(tmp_path, settings=settings(server)) as memory:
-        assert memory.search("bird 7").warnings
-        built.clear()
-        until_embedded(memory, "bird 7")
-        assert memory.search("bird 7").hits[0].ranks["meaning"]
-    assert built == []
 
 
 def test_a_server_that_is_away_is_said_and_used_again_when_it_is_back(

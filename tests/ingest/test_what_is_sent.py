@@ -112,16 +112,3 @@ def test_a_record_that_is_secret_no_longer_is_sent(tmp_path: Path, server: Model
         (tmp_path / "MEMORY.md").write_bytes(before)
         memory.index.sync()
     assert [text for text in sent(server) if "heron" in text]
-
-
-def test_a_word_that_was_guessed_from_a_secret_record_is_not_sent_with_the_question(
-    tmp_path: Path, server: ModelServer
-) -> None:
-    with opened(tmp_path, server) as memory:
-        memory.remember("Our vault stands in Brooklyn", sensitivity="secret")
-        memory.remember("The garden gate is green")
-        memory.index.sync()
-        found = memory.search("vault brooklin", include_secret=True)
-        assert 'looked for "Brooklyn"' in " ".join(found.warnings)
-        assert "Brooklyn" in found.hits[0].text
-    assert not [text for text in sent(server) if "Brooklyn" in text.split()]

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from memolith.embed import choose
-from memolith.jobs import contradictions
 
 if TYPE_CHECKING:
     from memolith import Memory
@@ -33,4 +32,3 @@ def model() -> Embedder:
 def opened_model(model: Embedder, monkeypatch: pytest.MonkeyPatch) -> None:
     """Open the model once for hundreds of calls of doctor: it takes most of their time."""
     monkeypatch.setattr(choose, "choose_embedder", lambda *_: model)
-    monkeypatch.setattr(contradictions, "choose_embedder", lambda: model)

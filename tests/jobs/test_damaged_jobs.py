@@ -33,7 +33,7 @@ def test_a_damaged_report_is_named_by_list_show_and_doctor(
     Path(root, path).write_bytes(content)
     with Memory(root, clock=clock) as memory:
         assert memory.jobs.list() == ()
-        (warning,) = memory.jobs.damaged()
+        (warning,) = memory.jobs.list().warnings
         assert path in warning
         with pytest.raises(JobNotFoundError, match="is damaged"):
             memory.jobs.undo(job)
@@ -71,7 +71,7 @@ def test_a_damaged_proposal_and_a_damaged_list_of_undone_jobs_are_named(
     Path(root, ".memolith/proposals/x.json").write_text("{x", "utf-8")
     Path(root, ".memolith/undone.json").write_text("{x", "utf-8")
     with Memory(root, clock=clock) as memory:
-        told = memory.jobs.damaged()
+        told = memory.jobs.list().warnings
         assert [one.partition(" ")[0] for one in told] == [
             ".memolith/proposals/x.json", ".memolith/undone.json",
         ]  # fmt: skip
@@ -81,6 +81,6 @@ def test_a_damaged_proposal_and_a_damaged_list_of_undone_jobs_are_named(
 def test_nothing_is_told_of_a_memory_that_is_well(root: str, clock: Clock) -> None:
     job = trimmed(root, clock)
     with Memory(root, clock=clock) as memory:
-        assert memory.jobs.damaged() == ()
+        assert memory.jobs.list().warnings == ()
         memory.jobs.undo(job)
-        assert memory.jobs.damaged() == ()
+        assert memory.jobs.list().warnings == ()

@@ -92,7 +92,7 @@ def test_a_host_that_does_not_know_us_is_worth_a_line_with_its_command(
     (home / ".codex").mkdir()
     [found] = hosts(memory)
     assert found.status == "info"
-    assert "codex mcp add" in found.hint
+    assert "memolith install codex" in found.hint
 
 
 @pytest.mark.parametrize(
@@ -158,16 +158,12 @@ def test_every_part_of_a_memory_has_its_check(home: Path, memory: Memory) -> Non
     assert set(wanted.split()) <= ids
 
 
-def test_where_a_host_is_told_by_hand_is_said(
-    files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    home = tmp_path / "user"
-    (home / ".cursor").mkdir(parents=True)
-    (home / ".openclaw").mkdir()
-    monkeypatch.setenv("HOME", str(home))
-    hints = [found.hint for found in findings(Memory(files), "hosts")]
-    assert ["mcpServers in ~/.cursor/mcp.json" in hint for hint in hints] == [True, False]
-    assert "mcp.servers in ~/.openclaw/openclaw.json" in hints[1]
+def test_settings_with_comments_and_json5_are_read(home: Path, memory: Memory) -> None:
+    server = f"{{command: '{sys.executable}',}}"
+    text = f"// mine\n{{mcp: {{servers: {{memolith: {server},}},}},}}\n"
+    write(home / ".openclaw/openclaw.json", text)
+    write(home / ".gemini/settings.json", '{"mcpServers": {"memolith": {"url": "x"}}, /* ! */}')
+    assert hosts(memory) == []
 
 
 def test_doctor_connects_to_no_host_but_loopback(

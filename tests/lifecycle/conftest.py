@@ -9,10 +9,9 @@ import pytest
 
 from memolith import Memory
 from memolith.embed.choose import choose_embedder
-from memolith.jobs import contradictions
+from memolith.jobs import experiences as unique
 from memolith.jobs.dreaming import meaning
-from memolith.jobs.experience import unique
-from memolith.llm.rule_based import RuleBased
+from memolith.llm.rules import Rules
 from tests.lifecycle.life import live
 
 if TYPE_CHECKING:
@@ -38,7 +37,7 @@ def model() -> Embedder:
 @pytest.fixture(autouse=True)
 def open_the_model_once(model: Embedder, monkeypatch: pytest.MonkeyPatch) -> None:
     """Jobs open it for each run, which is nothing in a night and much in a simulated year."""
-    for module in (meaning, unique, contradictions):
+    for module in (meaning, unique):
         monkeypatch.setattr(module, "choose_embedder", lambda: model)
 
 
@@ -57,7 +56,7 @@ def grown(root: str, clock: Clock, stopped_time: StoppedTime) -> Iterator[Memory
         yield memory
 
 
-class Slow(RuleBased):
+class Slow(Rules):
     """Rules that wait until they may answer."""
 
     def __init__(self) -> None:

@@ -42,7 +42,7 @@ def promoted(memory: Memory) -> object:
 
 def experiences_taken_in(memory: Memory) -> object:
     memory.remember("The operator prefers dark theme")
-    memory.remember("The operator prefers the dark themes")
+    memory.remember("The operator prefers a dark colour theme")
     memory.remember("Luis fed the cat of the neighbour")
     memory.jobs.extract_experiences()
     return len(memory.jobs.experiences())
@@ -55,6 +55,6 @@ EFFECTS: dict[str, tuple[Callable[[Memory], object], Value, Value, dict[str, Val
     "dream.min_recalls": (promoted, 1, 2, {}),
     "dream.min_queries": (promoted, 1, 2, ONE_RECALL),
     "dream.max_per_run": (promoted, 1, 10, ONE_RECALL),
-    "experiences.uniqueness": (experiences_taken_in, 0.85, 0.7, {}),
+    "experiences.uniqueness": (experiences_taken_in, 0.85, 1.0, {}),
     "experiences.max_count": (experiences_taken_in, 1, 5, {}),
 }

@@ -12,7 +12,7 @@ from memolith import Memory
 from memolith.clock import Clock
 from memolith.config.sections import SETTINGS, value_of
 from memolith.jobs.scheduler import maintain
-from memolith.llm import openai_compatible
+from memolith.llm import model as openai_compatible
 from tests.conftest import StoppedTime
 from tests.lifecycle.life import live
 from tests.llm.endpoint import Endpoint

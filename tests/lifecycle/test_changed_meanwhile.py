@@ -13,7 +13,7 @@ from memolith.files.layout import EXPERIENCES
 from memolith.jobs.compact import CompactJob
 from memolith.jobs.experiences import ExperienceJob
 from memolith.jobs.run import DRAFTED, run_job
-from memolith.llm.rule_based import RuleBased
+from memolith.llm.rules import Rules
 from tests.lifecycle.dreams import Life
 from tests.lifecycle.life import live, text_of
 from tests.marking import mark_secret
@@ -118,7 +118,7 @@ def test_a_dream_does_not_promote_what_was_forgotten_corrected_or_hidden_meanwhi
     assert "Mine." in life.read()
 
 
-class Writing(RuleBased):
+class Writing(Rules):
     """A model that takes its time: somebody changes something before its first answer."""
 
     def __init__(self, change: Callable[[], None]) -> None:

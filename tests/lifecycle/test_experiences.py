@@ -12,7 +12,7 @@ from memolith.clock import Clock
 from memolith.embed.choose import choose_embedder
 from memolith.errors import EmbeddingError
 from memolith.files.layout import EXPERIENCES
-from memolith.jobs.experience import unique
+from memolith.jobs import experiences as unique
 from memolith.jobs.experiences import ARCHIVE
 from memolith.text.similarity import tells_apart
 from tests.lifecycle.dreams import tree
@@ -238,6 +238,7 @@ def test_experiences_are_asked_by_meaning_and_by_session(memory: Memory) -> None
     memory.remember("Luis fed the neighbour's cat last summer", session="home")
     memory.jobs.extract_experiences()
     found = memory.jobs.query_experiences("why did the release break?", limit=1)
+    assert found.hits[0].source_category == "note"
     assert [hit.category for hit in found.hits] == ["experience"]
     assert "disk was full" in found.hits[0].text
     assert [hit.session for hit in memory.jobs.query_experiences("cat", session="work").hits] == [

@@ -12,7 +12,6 @@ from memolith import Memory
 from memolith.config.sections import EXTERNAL_CHANNELS
 from memolith.jobs.chat import read_chat
 from memolith.jobs.flush import extract
-from memolith.jobs.known_texts import Known
 from memolith.visibility import trust
 
 TO_DO = "todo".upper()  # spelled out, it would be an open end of this file
@@ -50,50 +49,6 @@ def test_a_second_flush_of_the_same_and_more_saves_only_what_is_new(memory: Memo
     report = memory.jobs.flush(json.dumps(more))
     assert [one.text for one in report.saved] == ["We agreed to leave at 7:15."]
     assert report.known == 4
-
-
-def test_what_a_longer_record_says_already_is_not_saved_again(memory: Memory) -> None:
-    memory.remember("Ana decided to sell the boat, and Ben was sad.")
-    report = memory.jobs.flush("User: Ana decided to sell the boat.")
-    assert (report.saved, report.known) == ((), 1)
-
-
-@pytest.mark.parametrize(
-    ("stored", "said"),
-    [
-        ("We have not decided whether we use Postgres 15 for the shop.", "We use Postgres 15 for the shop."),
-        ("If Ben agrees, we use Kotlin 2 for the backend.", "We use Kotlin 2 for the backend."),
-        ("It is not true that Marta lives in Oulu.", "Marta lives in Oulu."),
-        ("I doubt that my sister Marta lives in Oulu.", "My sister Marta lives in Oulu."),
-        ("Nobody said we ship on Friday 20 November.", "We ship on Friday 20 November."),
-        ("Ben thinks that we ship on Friday 20 November.", "We ship on Friday 20 November."),
-        ("On Monday it was said that Ana decided to sell the boat.", "Ana decided to sell the boat."),
-        ("Until May, deploys go out on Tuesdays.", "Deploys go out on Tuesdays."),
-        ("We ship on Friday 20 November, or on Monday.", "We ship on Friday 20 November."),
-        ("We ship on Friday 20 November?", "We ship on Friday 20 November."),
-        ("We ship on Friday 20 November. Scratch that.", "We ship on Friday 20 November."),
-        ("Falls Ben zustimmt, nehmen wir Kotlin 2.", "Nehmen wir Kotlin 2."),
-        ("Wir wissen nicht, ob Marta in Oulu wohnt.", "Marta wohnt in Oulu."),
-        ("Si Ben acepta, usamos Kotlin 2.", "Usamos Kotlin 2."),
-        ("Dudo que Marta viva en Oulu, usamos Kotlin 2.", "Usamos Kotlin 2."),
-    ],
-)  # fmt: skip
-def test_what_a_record_denies_asks_or_only_supposes_is_not_known(stored: str, said: str) -> None:
-    assert not Known([stored]).has(said)
-
-
-@pytest.mark.parametrize(
-    ("stored", "said"),
-    [
-        ("We use Postgres 15 for the shop, and Redis 7 for the cache.", "We use Postgres 15 for the shop."),
-        ("Ana moved. We use Postgres 15 for the shop. Ben paid.", "We use Postgres 15 for the shop."),
-        ("Wir nehmen Postgres 15, und Ben zahlt.", "Wir nehmen Postgres 15."),
-        ("Usamos Postgres 15, y Ben paga.", "Usamos Postgres 15."),
-        ("We ship on Friday?", "We ship on Friday?"),
-    ],
-)  # fmt: skip
-def test_a_whole_part_of_a_record_is_known(stored: str, said: str) -> None:
-    assert Known([stored]).has(said)
 
 
 def test_another_number_is_another_fact(memory: Memory) -> None:
@@ -259,25 +214,6 @@ def test_the_prompt_for_an_agent_names_the_day_and_the_way_out(memory: Memory) -
     prompt = memory.jobs.flush_prompt()
     assert "2026-11-15" in prompt
     assert "NO_REPLY" in prompt
-
-
-def test_another_name_or_day_is_not_known_already() -> None:
-    known = Known(
-        [
-            "Ana decided that the customer call will be led by Tomás and nobody else",
-            "The team sends its report to all customers every Friday",
-        ]
-    )
-    assert known.has("The team sends the report to all customers every Friday.")
-    assert not known.has("The team sends its report to all customers every Monday")
-    assert not known.has("Ana decided that the customer call will be led by Priya and nobody else")
-
-
-def test_a_number_within_a_longer_one_or_without_its_sign_is_not_known_yet() -> None:
-    known = Known(["Bus 450 goes to the harbour, every hour", "The balance of May was 5 euros"])
-    assert known.has("Bus 450 goes to the harbour")
-    assert not known.has("Bus 45 goes to the harbour")
-    assert not known.has("The balance of May was -5 euros")
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from memolith.errors import FileChangedError
 from memolith.files.transaction import Transaction
 from memolith.jobs.compact import CompactJob
 from memolith.jobs.run import run_job
-from memolith.llm.rule_based import RuleBased
+from memolith.llm.rules import Rules
 from tests.lifecycle.conftest import ON, Slow
 from tests.lifecycle.dreams import COOKIE, Life
 from tests.lifecycle.life import ARCHIVE, live, text_of
@@ -99,7 +99,7 @@ def before_the_commit(meanwhile: Meanwhile, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(Transaction, "commit", edited_commit)
 
 
-class Editing(RuleBased):
+class Editing(Rules):
     """Rules during whose work somebody edits."""
 
     def __init__(self, edit: Callable[[], None]) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from memolith import Memory
-from memolith.text.claims import claims
+from memolith.jobs.contradictions import contradicting
 from tests.lifecycle.dreams import tree
 from tests.pace import cpu_seconds
 
@@ -206,7 +206,7 @@ def test_of_two_that_say_the_same_the_one_that_lasts_stays(
     lasting = memory.remember("Marta collects stamps from Peru")
     stopped_time.advance(days=1)
     soon = stopped_time() + timedelta(days=9)
-    passing = memory.remember("From Peru, Marta collects stamps.", expires=soon)
+    passing = memory.remember("Marta collects the stamps from Peru.", expires=soon)
     (finding,) = found(memory, "duplicate")
     assert finding.hint == f"memolith forget {passing.id}"
     follow(memory, finding.hint)
@@ -215,7 +215,7 @@ def test_of_two_that_say_the_same_the_one_that_lasts_stays(
     memory.forget(lasting.id)
     first = memory.remember("Marta collects stamps from Chile", expires=soon)
     stopped_time.advance(days=1)
-    second = memory.remember("From Chile, Marta collects stamps.")
+    second = memory.remember("Marta collects the stamps from Chile.")
     (finding,) = found(memory, "duplicate")
     assert finding.hint == f"memolith supersede {first.id} --by {second.id}"
 
@@ -223,12 +223,12 @@ def test_of_two_that_say_the_same_the_one_that_lasts_stays(
 @pytest.mark.parametrize(
     ("one", "other"),
     [
-        ("Backups run every night", "Each night the backups run."),
-        ("Las copias se hacen cada noche", "Cada noche se hacen las copias"),
-        ("Der Kurs kostet 1.200 Euro", "Der Kurs kostet 1200 €"),
+        ("Backups run every night", "The backups run every night."),
+        ("Las copias se hacen cada noche", "las copias, se hacen cada noche!"),
+        ("Der Kurs kostet 1200 Euro", "Kurs kostet 1200 Euro"),
     ],
 )
-def test_the_same_in_other_words_is_one_duplicate_and_settled_by_its_hint(
+def test_the_same_but_for_small_words_is_one_duplicate_and_settled_by_its_hint(
     memory: Memory, one: str, other: str
 ) -> None:
     memory.remember(one)
@@ -262,7 +262,9 @@ def test_citations_that_lead_nowhere_are_named(memory: Memory) -> None:
 def test_secrets_in_the_open_are_found_and_never_repeated(memory: Memory) -> None:
     memory.remember("The database password is hunter22secret")
     memory.remember("token ghp_" + "a1B2" * 9, sensitivity="secret")
-    memory.chats.log("my key is AKIAABCDEFGHIJKLMNOP", "ok")
+    memory.chats.log("my key is KEY", "ok")
+    chats = Path(memory.root, "conversation-history.jsonl")  # of an older version: now it is masked
+    chats.write_text(chats.read_text("utf-8").replace("KEY", "AKIAABCDEFGHIJKLMNOP"), "utf-8")
     findings = found(memory, "open-secret")
     assert len(findings) == 2
     assert "hunter22" not in str(findings)
@@ -301,7 +303,7 @@ def test_doctor_says_how_many_findings_there_are(memory: Memory) -> None:
 def test_hostile_texts_take_no_time() -> None:
     for text in ("a " * 5000 + "is", "x:" * 20_000, "is " * 9000):
         with cpu_seconds(0.5):
-            list(claims(text))
+            list(contradicting([text, text]))
 
 
 def test_every_paragraph_of_a_note_is_looked_at(memory: Memory) -> None:

@@ -12,7 +12,7 @@ from memolith import Memory
 from memolith.jobs import compact
 from memolith.jobs.compact import CompactJob
 from memolith.jobs.long_memory import ARCHIVE, LongMemory
-from memolith.llm.rule_based import RuleBased
+from memolith.llm.rules import Rules
 from tests.conftest import StoppedTime
 from tests.lifecycle.life import live
 
@@ -118,7 +118,7 @@ def test_a_compaction_keeps_what_you_wrote_into_its_blocks(
 
 
 def test_a_compaction_that_would_lose_a_line_of_yours_is_refused(grown: Memory) -> None:
-    job = CompactJob(grown.config, grown.jobs.clock, RuleBased())
+    job = CompactJob(grown.config, grown.jobs.clock, Rules())
     files = {
         "LONGMEMORY.md": b"<!-- memolith:summary 2026-11 -->\nMine\n<!-- /memolith:summary -->\n"
     }

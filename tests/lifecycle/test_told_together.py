@@ -7,7 +7,7 @@ from datetime import date
 import pytest
 
 from memolith.interfaces import Statement
-from memolith.llm.rule_based import RuleBased
+from memolith.llm.rules import Rules
 
 RECORDS = [
     "Prof. Dr. Anna Maier hat am 14. 2. den Vertrag mit der Müller u. Söhne GmbH u. Co. KG gekündigt. "
@@ -27,7 +27,7 @@ RECORDS = [
 def told(record: str, room: int) -> list[str]:
     """What is told of one record, in so much room."""
     statement = Statement(text=record, ids=("3f6f0f0e",), day=date(2026, 11, 3))
-    return [line.text for line in RuleBased().summarise([statement], room).statements]
+    return [line.text for line in Rules().summarise([statement], room).statements]
 
 
 @pytest.mark.parametrize("record", RECORDS)
@@ -107,7 +107,7 @@ def test_of_two_people_the_same_may_be_told() -> None:
     statements = [
         Statement(text=text, ids=(f"id{number}",), day=day) for number, text in enumerate(texts)
     ]
-    lines = RuleBased().summarise(statements, 600).statements
+    lines = Rules().summarise(statements, 600).statements
     assert [(line.text, line.ids) for line in lines] == [(texts[0], ("id0",)), (texts[1], ("id1",))]
 
 
@@ -122,7 +122,7 @@ def test_one_pattern_is_one_whatever_names_are_in_it() -> None:
         Statement(text=text, ids=(f"id{number}",), day=date(2026, 11, 3))
         for number, text in enumerate(texts)
     ]
-    lines = [line.text for line in RuleBased().summarise(statements, 160).statements]
+    lines = [line.text for line in Rules().summarise(statements, 160).statements]
     assert texts[-1] in lines
 
 
@@ -137,13 +137,8 @@ def test_what_is_long_does_not_take_the_room_of_two_that_are_short() -> None:
         Statement(text=text, ids=(f"id{number}",), day=date(2026, 11, 3))
         for number, text in enumerate(texts)
     ]
-    lines = [line.text for line in RuleBased().summarise(statements, 250).statements]
+    lines = [line.text for line in Rules().summarise(statements, 250).statements]
     assert lines == texts[1:]
-
-
-def test_what_an_agent_was_asked_to_do_is_no_wish_that_lasts() -> None:
-    record = "I need to see the exact options of Acme in Lima at once. I prefer rooms without carpets and with two windows."
-    assert told(record, 90) == ["I prefer rooms without carpets and with two windows."]
 
 
 def test_a_list_is_told_with_its_title_and_whole() -> None:

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from memolith import Memory
+from memolith.embed import choose
 from memolith.errors import IndexUnavailableError, JobNotFoundError, StorageError
 from memolith.files.folder import Folder
 from memolith.files.locks import JOB_LOCK, OwnerLock
 from memolith.files.record_format import encode_line
 from memolith.ingest.open_index import OpenIndex
-from memolith.jobs import contradictions, validation
+from memolith.jobs import validation
 from memolith.jobs.scheduler import maintain
 from memolith.types import Record
 from tests.lifecycle.conftest import ON
@@ -196,7 +197,7 @@ def test_after_thousands_of_records_validation_embeds_nothing(
     memory = Memory(root, clock=clock, settings=ON)
     Path(root).mkdir()
     Path(root, "MEMORY.md").write_bytes(b"".join(lines))
-    monkeypatch.setattr(contradictions, "choose_embedder", asked)
+    monkeypatch.setattr(choose, "choose_embedder", asked)
     report = memory.jobs.compact()
     assert (report.status, report.counts["before"], report.counts["findings"]) == ("done", 3_000, 0)
     assert report.warnings == ()

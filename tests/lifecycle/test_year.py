@@ -9,7 +9,7 @@ from memolith import Memory
 from memolith.clock import Clock
 from memolith.jobs.compact import MAX_LONG_MEMORY_CHARS, CompactJob
 from memolith.jobs.run import run_job
-from memolith.llm.rule_based import RuleBased
+from memolith.llm.rules import Rules
 from tests.conftest import StoppedTime
 from tests.lifecycle.life import ARCHIVE, WAYS, Hostile, one_day
 
@@ -99,7 +99,7 @@ def test_a_year_of_hostile_summarisers_loses_nothing(
         everything |= set(lines_of(root, f"memory/{clock.today().isoformat()}.md"))
         ask(memory, day)
         remarks |= write_into_long_memory(root, random.Random(day), day)
-        for summariser in (ways[day % len(ways)], RuleBased()):
+        for summariser in (ways[day % len(ways)], Rules()):
             report = run_job(memory.jobs._place, CompactJob(memory.config, clock, summariser))
             assert report.status in ("done", "skipped"), report.reason
             done += report.status == "done"

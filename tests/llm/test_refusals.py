@@ -6,8 +6,7 @@ import pytest
 
 from memolith.config.sections import LlmConfig
 from memolith.errors import SummariserError
-from memolith.llm.openai_compatible import OpenAiCompatible
-from memolith.llm.refusals import refusal
+from memolith.llm.model import OpenAiCompatible, refusal
 from tests.llm.endpoint import Endpoint
 from tests.llm.test_openai_compatible import NOTES
 

@@ -76,7 +76,7 @@ def with_token(app: ASGIApp, token: str) -> ASGIApp:
 def running(app: Any, sock: Any) -> Iterator[None]:
     """Run an application in a thread of this process."""
     server = uvicorn.Server(
-        uvicorn.Config(app, log_config=None, lifespan="on", timeout_graceful_shutdown=1)
+        uvicorn.Config(app, http="h11", log_config=None, lifespan="on", timeout_graceful_shutdown=1)
     )
     thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[sock])))
     thread.start()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 import mcp_types as types
 import pytest
-from mcp import Client
+from mcp import Client, StdioServerParameters
 
 from memolith import Memory
 from memolith.context.engine import IndexCommands
@@ -106,27 +107,6 @@ def test_a_client_of_2026_hears_of_other_tools_when_it_listens(root: str) -> Non
 
     anyio.run(run)
     assert len(heard) == 1
-
-
-def test_a_client_of_2026_hears_of_changed_settings_with_its_next_call_if_it_wants_to(
-    root: str,
-) -> None:
-    with Memory(root) as memory:
-        memory.init()
-    heard = Heard()
-
-    async def run() -> None:
-        server = program(root)
-        async with Client(server, mode="auto", log_level="info", message_handler=heard) as client:
-            await client.list_tools()
-            set_tools(root, "memory_get")
-            with anyio.fail_after(300):
-                while not logs(heard.messages):
-                    await client.list_tools(cache_mode="bypass")
-                    await anyio.sleep(0.1)
-
-    anyio.run(run)
-    assert logs(heard.messages) == [("info", "Settings changed: mcp.tools")]
 
 
 def test_a_client_of_2026_hears_of_files_it_listens_to(root: str) -> None:
@@ -249,3 +229,24 @@ def test_a_misspelt_tool_takes_no_tool_away_from_a_running_server(root: str) -> 
         set_tools(root, "memory_gte")
         assert "memory_gte" in memory.reconfigure().problem
         assert [tool.name for tool in talk.tools()] == ["memory_get"]
+
+
+def test_what_is_wrong_with_changed_settings_is_on_standard_error(
+    root: str, tmp_path: Path, mode: str
+) -> None:
+    with Memory(root) as memory:
+        memory.init()
+    error = tmp_path / "standard error"
+    server = program(root)
+    command = f"exec {shlex.join([server.command, *server.args])} 2> {shlex.quote(str(error))}"
+    server = StdioServerParameters(command="sh", args=["-c", command], env=dict(os.environ))
+
+    async def run() -> None:
+        async with Client(server, mode=mode) as client:
+            await client.list_tools()
+            save(root, "[mcp\n")
+            with anyio.fail_after(300):
+                while "Settings kept as they were: " not in error.read_text():
+                    await anyio.sleep(0.05)
+
+    anyio.run(run)

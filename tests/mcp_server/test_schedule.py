@@ -41,7 +41,7 @@ def until(holds: Callable[[], object]) -> None:
 
 def came_of(root: str) -> dict[str, str]:
     with Memory(root) as memory:
-        return {run.job: run.came_of for run in memory.jobs.scheduled() if run.came_of}
+        return {run.job: run.came_of for run in memory.jobs.list().scheduled if run.came_of}
 
 
 def test_a_job_that_is_switched_on_runs_while_an_agent_is_served(filled: str) -> None:

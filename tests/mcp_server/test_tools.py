@@ -223,7 +223,9 @@ def test_a_mistake_gives_an_error_object_with_a_hint(
 
 
 def test_a_session_starts_with_what_the_library_says(talk: Talk, agent_memory: Memory) -> None:
-    assert talk("session_start").text.startswith("(The memory is empty.)\nWarning: There is no")
+    empty = talk("session_start").text
+    assert empty.startswith("Warning: There is no")
+    assert empty.endswith("\n(The memory is empty.)")
     agent_memory.remember("Ana owns the release key")
     assert talk("session_start").text == agent_memory.session_start().text
     assert "Ana owns the release key" in talk("session_start").text
@@ -371,4 +373,5 @@ def test_every_answer_fits_its_output_schema(talk: Talk, agent_memory: Memory) -
         said = talk(tool, **arguments)
         assert not said.failed, said.text
         jsonschema.validate(said.values, schemas[tool])
+        assert said.values.keys() <= schemas[tool]["properties"].keys()
         assert "action" in said.values or set(said.values) == set(schemas[tool]["required"])

@@ -6,15 +6,20 @@ import itertools
 from typing import TYPE_CHECKING
 
 import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+from starlette.testclient import TestClient
 
 from memolith import Memory, clock
 from memolith.rest import guard
+from memolith.rest.app import build_app
 from tests.rest.conftest import PORT, calling
 
 if TYPE_CHECKING:
-    from starlette.testclient import TestClient
-
     from memolith.config.setting import Value
+    from memolith.rest.events import Events
 
 GOOD_HOST = f"127.0.0.1:{PORT}"
 HOSTS = [
@@ -98,6 +103,48 @@ def test_the_page_to_try_routes_needs_no_token_and_no_other_server(client: TestC
     assert "//" not in page.text.replace("// ", "")
     assert "connect-src 'self'" in page.headers["content-security-policy"]
     assert client.get("/docs", headers={"host": "evil.example"}).status_code == 421
+
+
+def test_the_front_leads_to_the_page(client: TestClient) -> None:
+    del client.headers["authorization"]
+    front = client.get("/", follow_redirects=False)
+    assert (front.status_code, front.headers["location"]) == (307, "/docs")
+    assert client.get("/", headers={"host": "evil.example"}).status_code == 421
+
+
+def page_of(memory: Memory, events: Events, port: int) -> Starlette:
+    """A page with no authentication of its own: whatever comes through, the guard let through."""
+
+    async def shown(request: Request) -> Response:
+        text = f"{port} {request.method} {request.url.path} {(await request.body()).decode()}"
+        return PlainTextResponse(text, headers={"Cache-Control": "max-age=60"})
+
+    return Starlette(routes=[Route("/{path:path}", shown, methods=["GET", "POST"])])
+
+
+def test_an_application_with_its_own_authentication_is_below_ui(root: str) -> None:
+    own, listed = f"http://127.0.0.1:{PORT}", "http://localhost:5173"
+    with Memory(root, settings={"serve.allow": [listed]}) as memory:
+        app = build_app(memory, port=PORT, page=page_of)
+        with TestClient(app, own, follow_redirects=False) as client:
+            assert client.get("/").headers["location"] == "/ui/"
+            shown = client.get("/ui/a")
+            assert (shown.text, shown.headers["cache-control"]) == (
+                f"{PORT} GET /ui/a ",
+                "max-age=60",
+            )
+            assert shown.headers["x-content-type-options"] == "nosniff"
+            form = client.post("/ui/b", data={"code": "1"}, headers={"origin": own})
+            assert form.text == f"{PORT} POST /ui/b code=1"
+            for headers, status in (
+                ({"host": "evil.example"}, 421),
+                ({"origin": "null"}, 403),
+                ({"origin": "http://127.0.0.1:1"}, 403),
+                ({"origin": listed}, 403),  # listed pages may call the routes, with the token
+            ):
+                assert client.get("/ui/a", headers=headers).status_code == status
+            for path in ("/uix", "/UI/", "/api/v1/status", "/mcp"):
+                assert client.get(path).status_code == 401
 
 
 def test_the_token_is_not_taken_from_the_address(client: TestClient) -> None:

@@ -48,6 +48,7 @@ def ids(root: str) -> dict[str, str]:
             "record": old.id,
             "backup": memory.files.backups()[0].name,
             "day": memory.files.list()[0],
+            "date": Path(memory.files.list()[0]).stem,
             "job": memory.jobs.list()[0].id,  # moved the oldest, which is secret
         }
 
@@ -85,7 +86,12 @@ CALLS: dict[str, list[dict[str, Any]]] = {
     "PUT /api/v1/file": [{"json": {"path": "MEMORY.md", "content": "x"}}],
     "POST /api/v1/init": [{}],
     "POST /api/v1/trim": [{}],
+    "GET /api/v1/files": [{}],
+    "GET /api/v1/days": [{}],
+    "GET /api/v1/days/{day}": [{"url": "/api/v1/days/<date>"}],
+    "GET /api/v1/receipts": [{}],
     "GET /api/v1/backups": [{}],
+    "GET /api/v1/backups/{name}/diff": [{"url": "/api/v1/backups/<backup>/diff"}],
     "POST /api/v1/backups/{name}/restore": [{"url": "/api/v1/backups/<backup>/restore"}],
     "POST /api/v1/sync": [{}],
     "POST /api/v1/reindex": [{}],
@@ -174,6 +180,10 @@ ASKING = {
     "POST /api/v1/search": {"json": {"text": "door code", "include_secret": True}},
     "GET /api/v1/passage": {"params": {"path": "MEMORY.md", "include_secret": True}},
     "GET /api/v1/file": {"params": {"path": "MEMORY.md", "include_secret": True}},
+    "GET /api/v1/backups/{name}/diff": {
+        "url": "/api/v1/backups/<backup>/diff",
+        "params": {"include_secret": True},
+    },
     "GET /api/v1/jobs/{job_id}/diff": {
         "url": "/api/v1/jobs/<job>/diff",
         "params": {"include_secret": True},

@@ -151,9 +151,9 @@ def test_every_line_of_the_log_is_made_of_pairs_and_libraries_only_warn(root: st
     pair = r'[a-z]+=(?:"(?:[^"\\]|\\.)*"|[^\s"]+)'
     for line in log.splitlines():
         assert re.fullmatch(rf"{pair}(?: {pair})*", line), line
-    [kept] = [line for line in log.splitlines() if "settings kept as they were" in line]
+    [kept] = [line for line in log.splitlines() if "Settings kept as they were" in line]
     assert re.search(r"is not valid TOML: .+\)\. Mend it", kept), kept
-    assert 'msg="settings read: as before"' in log
+    assert 'msg="Settings read: as before"' in log
     assert not re.search(r"level=(?:info|debug) logger=(?:uvicorn|mcp)", log)
 
 

@@ -48,7 +48,7 @@ def test_a_field_is_called_by_its_name_wherever_it_stands(client: TestClient) ->
         ({}, "text is missing."),
         ({"text": 5}, "text should be a valid string."),
         ({"text": "x", "colour": "red"}, "colour is not known here."),
-        ({"text": ""}, "text: String should have at least 1 character."),
+        ({"text": ""}, "text should have at least 1 character."),
         ([], "The body should be an object."),
     ],
 )

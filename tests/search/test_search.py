@@ -160,12 +160,12 @@ def test_the_text_of_a_hit_comes_from_the_file_at_its_citation(filled: Memory) -
 def test_explain_shows_the_order_after_every_stage(filled: Memory) -> None:
     trace = filled.search("release", explain=True).trace
     assert [stage.stage for stage in trace] == [
-        "question", "fuse", "weigh", "days", "categories", "decay", "passages", "phrases", "supersede", "diversify",
+        "question", "fuse", "weigh", "days", "decay", "passages", "phrases", "names", "supersede", "diversify",
     ]  # fmt: skip
     assert trace[0].note.startswith("words: release")
     assert all(stage.order for stage in trace[1:])
     found = {name for stage in trace for place in stage.order for name in place.values}
-    assert found >= {"bm25", "cosine", "words", "meaning", "passage_words", "superseded", "new"}
+    assert found >= {"bm25", "cosine", "words", "meaning", "passage_words", "superseded", "age"}
     assert filled.search("release").trace == ()
 
 
@@ -181,7 +181,7 @@ def test_a_score_is_a_share_of_the_best_there_can_be(filled: Memory, question: s
 
 def test_a_stage_that_had_nothing_to_do_says_so_and_repeats_no_values(filled: Memory) -> None:
     trace = {stage.stage: stage for stage in filled.search("release", explain=True).trace}
-    for name in ("days", "categories", "phrases", "diversify"):
+    for name in ("days", "phrases", "names", "diversify"):
         assert trace[name].note == "nothing to do"
         assert not any(place.values for place in trace[name].order)
     assert trace["weigh"].note is None

@@ -46,7 +46,7 @@ def test_what_both_rankings_name_comes_before_what_one_of_them_puts_first() -> N
 
 def test_the_fused_score_is_that_of_the_paper() -> None:
     found = fuse(signals(ranked(1, 1, 2), ranked(2)))
-    assert found.score.tolist() == pytest.approx([1 / 61 + 1 / 62, 0])
+    assert found.score.tolist() == pytest.approx([(1 / 61 + 1 / 62) * 61 / 2, 0])  # 1 is the most
 
 
 @given(st.permutations(range(6)))
@@ -135,19 +135,48 @@ def test_nothing_to_weigh_is_nothing() -> None:
 
 def test_of_two_equals_the_newer_comes_first() -> None:
     old, new = candidate(1, 1.0, dated=date(2025, 1, 1)), candidate(2, 1.0, dated=TODAY)
-    assert order(decay(30)(SITUATION, candidates(old, new)).in_order()) == [2, 1]
+    assert order(decay(30, 0.1)(SITUATION, candidates(old, new)).in_order()) == [2, 1]
+
+
+@pytest.mark.parametrize(("age", "left"), [(0, 1.0), (30, 0.5), (90, 0.125)])
+def test_at_full_strength_a_score_is_halved_by_every_half_life(age: int, left: float) -> None:
+    hits = candidates(candidate(1, 2.0, dated=TODAY - timedelta(days=age)), candidate(2, 1.0))
+    assert decay(30, 1.0)(SITUATION, hits).score.tolist() == pytest.approx([2.0 * left, 1.0])
+
+
+def test_plain_mmr_takes_every_common_word_for_repetition() -> None:
+    hits = candidates(
+        candidate(1, 1.0, "red bicycle for work"),
+        candidate(
+            2, 0.9, "blue bicycle for school"
+        ),  # 2 of 6 words: 0.7 * 0.9 - 0.3 * 2 / 6 = 0.53
+        candidate(3, 0.8, "a loaf of bread"),  # 0.7 * 0.8 = 0.56
+    )
+    assert order(diversify(0.7, 0.0)(SITUATION, hits)) == [1, 3, 2]
+    assert order(diversify(0.7, 0.75)(SITUATION, hits)) == [1, 2, 3]
+
+
+def test_texts_that_differ_in_a_number_are_no_copies_and_of_copies_the_newest_is_first() -> None:
+    logs = ["pump checked at noon by Otto", "pump checked at noon by Anna"]
+    old, new = (
+        candidate(at, 1 - at / 99, t, dated=TODAY - timedelta(days=9 - 8 * at))
+        for at, t in enumerate(logs)
+    )
+    assert order(diversify(0.7, 0.7)(SITUATION, candidates(old, new))) == [1, 0]
+    numbers = [candidate(at, 1 - at / 99, f"pump {at} checked at noon") for at in range(2)]
+    assert order(diversify(0.7, 0.5)(SITUATION, candidates(*numbers))) == [0, 1]
 
 
 def test_an_old_answer_that_is_clearly_better_stays_on_top() -> None:
     old, new = candidate(1, 2.0, dated=date(2020, 1, 1)), candidate(2, 1.0, dated=TODAY)
-    assert order(decay(30)(SITUATION, candidates(old, new)).in_order()) == [1, 2]
+    assert order(decay(30, 0.1)(SITUATION, candidates(old, new)).in_order()) == [1, 2]
 
 
 def test_the_future_is_not_newer_than_today() -> None:
     hits = candidates(
         candidate(1, 1.0, dated=TODAY), candidate(2, 1.0, dated=TODAY + timedelta(days=400))
     )
-    assert len(set(decay(30)(SITUATION, hits).score.tolist())) == 1
+    assert len(set(decay(30, 0.1)(SITUATION, hits).score.tolist())) == 1
 
 
 @pytest.mark.parametrize(
@@ -202,7 +231,7 @@ def test_copies_of_a_better_hit_move_down() -> None:
         candidate(2, 0.99, fact),
         candidate(3, 0.95, "Ana has the code"),
     )
-    assert order(diversify(0.7)(SITUATION, hits)) == [1, 3, 2]
+    assert order(diversify(0.7, 0.75)(SITUATION, hits)) == [1, 3, 2]
 
 
 def test_different_evidence_on_one_subject_is_not_a_copy() -> None:
@@ -211,16 +240,18 @@ def test_different_evidence_on_one_subject_is_not_a_copy() -> None:
         candidate(2, 0.9, "I bought a blue bicycle in June for the way to school"),
         candidate(3, 0.2, "Unrelated"),
     )
-    assert order(diversify(0.7)(SITUATION, hits)) == [1, 2, 3]
+    assert order(diversify(0.7, 0.75)(SITUATION, hits)) == [1, 2, 3]
 
 
 @given(
-    st.lists(st.sampled_from(["a b c d e", "a b c d f", "x y z", ""]), max_size=20), st.floats(0, 1)
+    st.lists(st.sampled_from(["a b c d e", "a b c d f", "x y z", ""]), max_size=20),
+    st.floats(0, 1),
+    st.sampled_from([0, 0.6, 1]),
 )
-def test_variety_loses_nothing(texts: list[str], mmr_lambda: float) -> None:
+def test_variety_loses_nothing(texts: list[str], mmr_lambda: float, floor: float) -> None:
     made = [candidate(key, 1 / (key + 1), text or "-") for key, text in enumerate(texts)]
     hits = candidates(*made)
-    assert sorted(order(diversify(mmr_lambda)(SITUATION, hits))) == sorted(order(hits))
+    assert sorted(order(diversify(mmr_lambda, floor)(SITUATION, hits))) == sorted(order(hits))
 
 
 def test_a_chat_is_as_good_as_its_best_turn_and_the_whole_of_it() -> None:

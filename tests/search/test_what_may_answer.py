@@ -81,7 +81,8 @@ def test_where_the_index_cannot_be_used_that_is_all_that_is_said_of_a_category(
 
     with by_words(tmp_path) as memory:
         memory.remember("The dog is called Bruno", category="pets")
-        monkeypatch.setattr("memolith.ingest.open_index.open_index", unusable)
+        for opens in ("open_engine", "open_index"):  # where it belongs, and a temporary one
+            monkeypatch.setattr(f"memolith.ingest.open_index.{opens}", unusable)
         assert memory.search("dog", category="pets").warnings == (
             "The disk is full. Nothing was searched.",
         )

@@ -7,7 +7,7 @@ from datetime import date, timedelta
 
 import pytest
 
-from memolith.text.dates import LIKELY, MAYBE, SURE, _phrases, find_days, without_days
+from memolith.text.dates import LIKELY, MAYBE, SURE, find_days, phrases, without_days
 from tests.pace import cpu_seconds
 from tests.text.fuzz import RUNS, texts
 from tests.text.named_days import TODAY, days
@@ -40,7 +40,7 @@ def test_every_range_is_returned_with_its_place_in_the_text() -> None:
 
 
 def test_a_text_that_seems_to_name_no_day_would_name_none_if_it_were_looked_at() -> None:
-    words = [*_phrases(False).words, "tea", "x", "3", "2025", "12:30", ",", "'s", "q1_", "(", "-"]
+    words = [*phrases().words, "tea", "x", "3", "2025", "12:30", ",", "'s", "q1_", "(", "-"]
     chance = random.Random(3)
     for _ in range(3_000):
         text = " ".join(chance.choices(words, k=chance.randint(1, 5)))
@@ -126,7 +126,6 @@ def test_no_text_and_no_day_breaks_the_reader() -> None:
             text,
             today,
             day_first=chance.choice((None, True, False)),
-            southern=chance.random() < 0.5,
         ):
             assert found.first <= found.last
             assert end <= found.start < found.end <= len(text)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memolith.text.entities import entities, small_words
+from memolith.text.names import entities, small_words
 
 
 @pytest.mark.parametrize(

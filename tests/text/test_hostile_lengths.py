@@ -6,9 +6,10 @@ import pytest
 
 from memolith.context.known import Known
 from memolith.files.chunking import chunk_file
-from memolith.jobs.chat import Said
+from memolith.jobs.chat import Message
 from memolith.jobs.flush import extract
-from memolith.text.sentences import sentences, worth
+from memolith.text.cues import importance
+from memolith.text.sentences import sentences
 from tests.files.test_chunking import DAY
 from tests.pace import cpu_seconds
 
@@ -19,13 +20,13 @@ RUNS = ["a", "a-", "a.", "/a", "1,", "A. ", "token=", "a@", "#L1", "é"]
 def test_sentences_and_their_worth(piece: str) -> None:
     with cpu_seconds(2):
         for sentence in sentences(piece * (200_000 // len(piece))):
-            worth(sentence)
+            importance(sentence)
 
 
 @pytest.mark.parametrize("piece", RUNS)
 def test_what_is_worth_saving_of_a_chat(piece: str) -> None:
     with cpu_seconds(3):
-        list(extract([Said(by_user=True, text=piece * (200_000 // len(piece)))]))
+        list(extract([Message(by_user=True, text=piece * (200_000 // len(piece)))]))
 
 
 @pytest.mark.parametrize("piece", [*RUNS, "a#L1", "⟨"])

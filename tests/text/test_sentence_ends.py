@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memolith.text.sentence_ends import split_sentences
+from memolith.text.sentences import split_sentences
 
 _ROWS = [
     row

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from memolith.text.sentences import kind_of, sentences, worth
+from memolith.text.cues import importance as worth
+from memolith.text.cues import kind_of
+from memolith.text.sentences import sentences
 
 
 @pytest.mark.parametrize(

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from memolith import errors
+from memolith.errors import MemolithError
 
 
-class UsageError(errors.MemolithError):
+class UsageError(MemolithError):
     """The command line cannot be understood; nothing was done."""
 
     kind = "usage"
@@ -21,30 +19,19 @@ DECLINED = 21  # you were asked and said no
 INTERRUPTED = 130  # Ctrl-C, as shells have it
 READER_GONE = 141  # nobody reads our output any more, as in `memolith list | head`
 
-# An error that is not named here has the kind of the nearest class above it.
-KINDS: Mapping[type[Exception], tuple[str, int]] = {
-    UsageError: ("usage", USAGE),
-    errors.ConfigError: ("config", 3),
-    errors.ProfileError: ("profile", 4),
-    errors.PathOutsideProfileError: ("path", 5),
-    errors.FileFormatError: ("file-format", 6),
-    errors.NotFoundError: ("not-found", 7),
-    errors.RefusedError: ("refused", 8),
-    errors.WriterBusyError: ("busy", 9),
-    errors.FileChangedError: ("changed", 10),
-    errors.BackupDamagedError: ("backup-damaged", 11),
-    errors.StorageError: ("storage", 12),
-    errors.IndexUnavailableError: ("index", 13),
-    errors.EmbeddingError: ("embedding", 14),
-    errors.JobFailedError: ("job", 15),
-    errors.SummariserError: ("summariser", 16),
-}
+# The kinds of errors; the first has the code 2, each of the others the next one.
+_KINDS = """
+usage config profile path file-format not-found refused busy changed backup-damaged storage index
+embedding job summariser
+"""
+CODES = {kind: code for code, kind in enumerate(_KINDS.split(), start=USAGE)}
 
 
 def kind_of(error: Exception) -> tuple[str, int]:
     """The kind of an error as `--json` names it, and its exit code.
 
-    >>> kind_of(errors.BackupNotFoundError("No backup.", name="x"))
-    ('not-found', 7)
+    >>> kind_of(MemolithError("No such thing."))
+    ('bug', 1)
     """
-    return next((KINDS[cls] for cls in type(error).__mro__ if cls in KINDS), ("bug", BUG))
+    kind = error.kind if isinstance(error, MemolithError) else "bug"
+    return kind, CODES.get(kind, BUG)

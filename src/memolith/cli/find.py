@@ -6,6 +6,7 @@ import os
 import re
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import MAXYEAR, date
 from typing import TYPE_CHECKING, Any
 
@@ -20,23 +21,23 @@ from memolith.cli.options import (
     Choice,
     command,
     duration,
+    flag,
     limit_option,
     read_metadata,
     text_of,
 )
 from memolith.clock import Clock
+from memolith.files.layout import template_lines
 from memolith.results import Hit, SessionHit
 from memolith.text.cleaning import clean, one_line
 from memolith.text.summary_line import handle
 from memolith.text.wording import counted
-from memolith.types import Record, iso
-from memolith.visibility import visible
+from memolith.types import Record, Records, iso
 
 if TYPE_CHECKING:
     from memolith.config.sections import Config
     from memolith.memory import Memory
-    from memolith.results import Passage, SearchResult, StageTrace
-    from memolith.types import Records
+    from memolith.results import StageTrace
 
 # A day may have one of these words in front: el martes pasado, in March.
 _BEFORE_DAYS = frozenset("the in on el la en".split())
@@ -49,22 +50,11 @@ _SEARCH = 'memolith search "who can release?"'
 _category = click.option("--category", metavar="NAME", help="only records of this category")
 _session = click.option("--session", metavar="ID", help="only this session")
 _keyword = click.option("--keyword", metavar="WORD", help="only records with this keyword")
-_meta = click.option(
-    "--meta",
-    metavar="KEY=VALUE",
-    multiple=True,
-    help="only records with this value in their metadata; may be repeated",
-)
-_secret = click.option("--include-secret", is_flag=True, help="also secret ones")
+_meta = click.option("--meta", metavar="KEY=VALUE", multiple=True, help="only records with this value in their metadata; may be repeated")  # fmt: skip
+_secret = flag("--include-secret", help="also secret ones")
 
 
-@command(
-    examples=f"""\
-{_SEARCH}
-memolith search allergies --category fact --since 2026-01-01
-memolith search "the move to Porto" --by-chat
-memolith search "staging" --limit 3 --explain"""
-)
+@command()
 @click.argument("text", metavar="TEXT", nargs=-1, help="the question, or words from it")
 @limit_option(10, "how many hits")
 @_category
@@ -77,62 +67,61 @@ memolith search "staging" --limit 3 --explain"""
 @click.option("--as-of", metavar="DAY", help="records as they were on this day")
 @click.option("--path", metavar="PATH", help="only this file, or files in this folder")
 @_secret
-@click.option("--by-chat", is_flag=True, help="the chats that answer as a whole, instead of hits")
-@click.option("--explain", is_flag=True, help="show how the question was read and hits were ranked")
-@click.pass_obj
+@flag("--by-chat", help="the chats that answer as a whole, instead of hits")
+@flag("--explain", help="show how the question was read and hits were ranked")
 def search(call: Call, /, text: Sequence[str], by_chat: bool, **options: Any) -> None:
-    """Find what answers a question, by words and by meaning, best first."""
+    """Find what answers a question, by words and by meaning, best first.
+
+    Examples:
+        memolith search "who can release?"
+        memolith search allergies --category fact --since 2026-01-01
+        memolith search "the move to Porto" --by-chat
+        memolith search "staging" --limit 3 --explain
+    """
     question = text_of(text, _SEARCH)
     with call.open(reads=True) as memory, output.progress("Indexing", "files") as bar:
         memory.index.on_progress(bar)
-        options["since"] = read_days(options["since"], "--since", memory.config)[0]
-        options["until"] = read_days(options["until"], "--until", memory.config)[1]
-        options["as_of"] = read_days(options["as_of"], "--as-of", memory.config)[1]
-        options["metadata"] = read_metadata(options.pop("meta"))
-        result = memory.search(question, **options)
+        for name, end in {"since": 0, "until": 1, "as_of": 1}.items():
+            option = f"--{name.replace('_', '-')}"
+            options[name] = read_days(options[name], option, memory.config)[end]
+        result = memory.search(question, metadata=read_metadata(options.pop("meta")), **options)
         is_there = memory.profile.exists or bool(result.warnings)
-    if call.json:
-        output.say_json(result.to_dict())
+    if call.prints_json(result):
         return
-    if not _show_hits(call, result, question, by_chat=by_chat):
-        output.note(_nothing(call, options["limit"], by_chat=by_chat, is_there=is_there))
+    found: Sequence[Hit | SessionHit] = result.sessions if by_chat else result.hits
+    _show_hits(call, found, question)
+    if not found and not is_there:
+        begin = "Nothing found: nothing was remembered yet. Begin with: memolith remember TEXT"
+        output.note(call.here(begin))
+    elif not found:
+        nothing = "No chat answers that." if by_chat else "Nothing found."
+        output.note(nothing if options["limit"] else "Nothing shown: --limit is 0.")
     _explain(result.trace)
     call.warn(result.warnings)
 
 
-def _nothing(call: Call, limit: int, *, by_chat: bool, is_there: bool) -> str:
-    if not is_there:
-        return call.here(
-            "Nothing found: nothing was remembered yet. Begin with: memolith remember TEXT"
-        )
-    if not limit:
-        return "Nothing shown: --limit is 0."
-    return "No chat answers that." if by_chat else "Nothing found."
-
-
-def _show_hits(call: Call, result: SearchResult, question: str, *, by_chat: bool) -> int:
+def _show_hits(call: Call, found: Sequence[Hit | SessionHit], question: str) -> None:
     marker = output.Marker(question)
     cut = ""
-    found: Sequence[Hit | SessionHit] = result.sessions if by_chat else result.hits
     for number, hit in enumerate(found, 1):
         where = one_line(str(hit.best if isinstance(hit, SessionHit) else hit.citation))
-        name = f"chat {one_line(hit.chat or '')}" if by_chat else where
+        name = f"chat {one_line(hit.chat)}" if isinstance(hit, SessionHit) else where
         output.heading(f"{number:>2}  ", name, _facts(hit))
         cut = _show_text(call, hit.text, where, marker) or cut
         if isinstance(hit, Hit) and hit.other_side:
             _show_other_side("assistant" if hit.role == "user" else "user", hit.other_side)
     if cut:
         output.note(call.here(f"All of a text that ends in …: memolith get '{cut}'"))
-    return len(found)
 
 
 def _facts(hit: Hit | SessionHit) -> str:
     if isinstance(hit, SessionHit):
         return " · ".join(filter(None, (str(hit.best), hit.role, str(hit.dated or ""))))
     ranks = [f"{name} #{rank}" for name, rank in hit.ranks.items()]
-    chat = f"chat {one_line(hit.chat or '')}" if hit.chat else ""
+    chat = hit.chat and f"chat {one_line(hit.chat)}"
     secret = "secret" if hit.sensitivity == "secret" else ""
-    known = (hit.category, chat, hit.role, secret, str(hit.dated or ""), hit.past)
+    kind = ": ".join(filter(None, (hit.category, hit.source_category)))
+    known = (kind, chat, hit.role, secret, str(hit.dated or ""), hit.past)
     return " · ".join([*ranks, *filter(None, known)])
 
 
@@ -141,10 +130,8 @@ def _show_text(call: Call, text: str, where: str, marker: output.Marker) -> str:
     is_screen = sys.stdout.isatty()
     most = _MAX_SCREEN_LINES if is_screen else _MAX_LINES
     lines = [line for line in clean(text).splitlines() if line.strip()]
-    if is_screen:
-        lines = [
-            row for line in lines for row in output.wrapped(line, 8)
-        ]  # room for … on both sides
+    if is_screen:  # with room for … on both sides
+        lines = [row for line in lines for row in output.wrapped(line, 8)]
     # To say that something is left out takes a line: it must be more than one.
     is_cut = len(lines) > most + (not is_screen)
     first = marker.first_of_best(lines, most) if is_cut else 0
@@ -194,26 +181,20 @@ def read_days(text: str | None, option: str, config: Config) -> tuple[date | Non
     """The first and the last day that an option names: 2026-01-31, yesterday, "la semana pasada"."""
     if text is None:
         return None, None
-    from memolith.text.calendar_parts import is_southern
     from memolith.text.dates import LIKELY, find_days, without_days
 
-    southern = is_southern(config.profile.timezone)
     clock = Clock(config.profile.timezone)
     if short := _short_days(text, clock):
         return short
     today = clock.today()
-    named = find_days(text, today, southern=southern)
-    if not named or named[0].confidence < LIKELY:  # a month alone: here it is one
-        text, said = f"in {text}", text
-        named = find_days(text, today, southern=southern)
-        text = text if named else said
-    rest = without_days(text, named).casefold().split()
-    if len(named) != 1 or named[0].confidence < LIKELY or not _BEFORE_DAYS.issuperset(rest):
-        raise UsageError(
-            f"{option} {text!a} is not a day.",
-            hint='Write it like 2026-01-31, 2026, 7d, yesterday, "last week" or "hace 3 días".',
-        )
-    return named[0].first, named[0].last
+    for said in (text, f"in {text}"):  # a month alone: here it is one
+        named = find_days(said, today)
+        rest = without_days(said, named).casefold().split()
+        is_sure = len(named) == 1 and named[0].confidence >= LIKELY
+        if is_sure and _BEFORE_DAYS.issuperset(rest):
+            return named[0].first, named[0].last
+    hint = 'Write it like 2026-01-31, 2026, 7d, yesterday, "last week" or "hace 3 días".'
+    raise UsageError(f"{option} {text!a} is not a day.", hint=hint)
 
 
 def _short_days(text: str, clock: Clock) -> tuple[date, date] | None:
@@ -228,65 +209,48 @@ def _short_days(text: str, clock: Clock) -> tuple[date, date] | None:
     return None if day is None else (day, day)
 
 
-@command(
-    "list",
-    examples="""\
-memolith list --category fact
-memolith list --limit 5 --offset 10
-memolith list --json --limit 1000""",
-)
+@command("list")
 @_category
 @_session
 @_keyword
 @_meta
 @limit_option(20, "how many")
-@click.option("--offset", metavar="N", type=COUNT, default=0, help="leave out the newest N")
-@click.option("--past", is_flag=True, help="also those that expired or were superseded")
+@click.option("--offset", type=COUNT, default=0, help="leave out the newest N")
+@flag("--past", help="also those that expired or were superseded")
 @_secret
-@click.pass_obj
-def list_records(
-    call: Call, /, limit: int, offset: int, past: bool, include_secret: bool, **options: Any
-) -> None:
-    """Show records and notes, newest first: the place, category, id and text of each."""
-    filters = {**options, "metadata": read_metadata(options["meta"])}
-    del filters["meta"]
+def list_records(call: Call, /, past: bool, meta: Sequence[str], **options: Any) -> None:
+    """Show records and notes, newest first: the place, category, id and text of each.
+
+    Examples:
+        memolith list --category fact
+        memolith list --limit 5 --offset 10
+        memolith list --json --limit 1000
+    """
+    page = {name: options.pop(name) for name in ("limit", "offset", "include_secret")}
+    filters = {**options, "metadata": read_metadata(meta)}
     with call.open(reads=True) as memory:
-        found = memory.records(**filters, include_secret=True, include_past=past)
+        found = memory.records(**filters, **page, include_past=past)
         elsewhere = _elsewhere(memory, filters, found, past=past)
-        records = [one for one in reversed(found) if visible(one, include_secret=include_secret)]
-        hidden = len(found) - len(records)
-        page = records[offset : offset + limit]
-        if not include_secret:
-            page = _without_secrets(memory, page)
-    if call.json:
-        content = {"records": [one.to_dict() for one in page], "total": len(records)}
-        output.say_json({**content, "hidden": hidden, "warnings": found.warnings})
+    if call.prints_json(Records(found[::-1], found.warnings, found.total, found.hidden)):
         return
-    rows = ((str(one.citation), one.category, handle(one.id), one.text) for one in page)
+    rows = ((str(one.citation), one.category, handle(one.id), one.text) for one in found[::-1])
     output.table(rows, ("place", "category", "id", "text"))
-    if not page and not records:
-        is_new = not (any(filters.values()) or hidden or elsewhere)
+    if not found.total:
+        is_new = not (any(filters.values()) or found.hidden or elsewhere)
         output.note("Nothing remembered yet." if is_new else "No records.")
         call.warn(memory.profile.missing)
-    left = len(records) - offset - len(page)
-    if not limit:
-        output.note(f"{counted(len(records), 'record')}.")
+    shown = page["offset"] + len(found)
+    left = found.total - shown
+    if not page["limit"]:
+        output.note(f"{counted(found.total, 'record')}.")
     elif left > 0:
-        output.note(f"{left:,} more: {_next_page(call, offset + len(page))}")
-    if hidden:
-        output.note(f"{counted(hidden, 'secret record')} left out: add --include-secret")
-    if left <= 0 and limit:
+        output.note(f"{left:,} more: {_next_page(call, shown)}")
+    if found.hidden:
+        output.note(f"{counted(found.hidden, 'secret record')} left out: add --include-secret")
+    if left <= 0 and page["limit"]:
         for message in elsewhere:
             output.note(message)
     call.warn(found.warnings, see="doctor")
-
-
-def _without_secrets(memory: Memory, page: list[Record]) -> list[Record]:
-    """The records; of summaries without lines that have become secret."""
-    if not any(record.category == "compaction" for record in page):
-        return page
-    shown = {one.id: one for one in memory.records(category="compaction", include_past=True)}
-    return [shown.get(record.id, record) for record in page]
 
 
 def _elsewhere(
@@ -295,12 +259,26 @@ def _elsewhere(
     """Where more records are: in the past, if none is current, and in the archive."""
     messages = []
     every = {**filters, "include_secret": True, "include_past": True}
-    if not found and not past and (before := memory.records(**every)):
+    if not (found.total or found.hidden or past) and (before := memory.records(**every)):
         messages.append(f"{counted(len(before), 'record')} expired or superseded: add --past")
     archive = memory.config.trim.archive_path
     if os.path.exists(os.path.join(memory.root, archive)):
         messages.append(f"What was trimmed or compacted is in the archive: {archive}")
+    if not (found.total or found.hidden) and _has_prose(memory):
+        primary = memory.config.profile.primary
+        messages.append(f"{primary} holds free text: memolith get {primary}")
     return messages
+
+
+def _has_prose(memory: Memory) -> bool:
+    """Whether somebody wrote into MEMORY.md below its template."""
+    with (
+        suppress(OSError),
+        open(os.path.join(memory.root, memory.config.profile.primary), "rb") as file,
+    ):
+        data = file.read(65_536)
+        return any(map(bytes.strip, data.split(b"\n")[template_lines(data) :]))
+    return False
 
 
 def _next_page(call: Call, offset: int) -> str:
@@ -314,97 +292,73 @@ def _next_page(call: Call, offset: int) -> str:
     return f"memolith {shlex.join(words)} --offset {offset}"
 
 
-@command(
-    examples="""\
-memolith get MEMORY.md
-memolith get memory/2026-11-15.md#L12
-memolith get 3f2a1b9c
-memolith get MEMORY.md --from 10 --lines 5
-memolith get conversation-history.jsonl#L3"""
-)
-@click.argument(
-    "path", metavar="PATH", help="a file, a citation such as MEMORY.md#L12, or the id of a record"
-)
-@click.option("--from", "first", metavar="N", type=LINE, default=1, help="the first line")
-@click.option("--lines", metavar="N", type=COUNT, help="how many lines")
-@click.option("--include-secret", is_flag=True, help="show secret records too")
-@click.pass_obj
+@command()
+@click.argument("path", help="a file, a citation such as MEMORY.md#L12, or the id of a record")
+@click.option("--from", "first", type=LINE, default=1, help="the first line")
+@click.option("--lines", type=COUNT, help="how many lines")
+@flag("--include-secret", help="show secret records too")
 def get(call: Call, path: str, first: int, lines: int | None, include_secret: bool) -> None:
     """Show a Markdown file of the memory, or some of its lines, or a turn of a chat that was found.
 
     With the id of a record, show that record: where it is, when it was written, its text.
+
+    Examples:
+        memolith get MEMORY.md
+        memolith get memory/2026-11-15.md#L12
+        memolith get 3f2a1b9c
+        memolith get MEMORY.md --from 10 --lines 5
+        memolith get conversation-history.jsonl#L3
     """
     with call.open(reads=True) as memory:
         if _ID.fullmatch(path) and first == 1 and lines is None:
             _show_record(call, memory.get_record(path, include_secret=include_secret))
             return
         passage = memory.get(path, first, lines, include_secret=include_secret)
-    if call.json:
-        output.say_json(_passage_json(passage))
+    if call.prints_json(passage):
         return
-    if passage.text:
-        _show_lines(passage)
-    else:
+    start = passage.citation.first_line
+    if not passage.text:
         count = counted(passage.total_lines, "line")
-        start = passage.citation.first_line
         beyond = f"no line {start:,}" if start > passage.total_lines else "nothing to show"
         output.note(f"There is {beyond}: {passage.citation.path} has {count}.")
+    elif sys.stdout.isatty():
+        width = len(str(passage.citation.last_line))
+        for number, line in enumerate(passage.text.split("\n"), start):
+            output.say(output.dim(f"{number:{width}}  "), line)
+    else:
+        output.say(passage.text)
     if passage.hidden:
         output.note(f"{counted(passage.hidden, 'line')} hidden: add --include-secret")
 
 
-def _passage_json(passage: Passage) -> dict[str, object]:
-    place, content = passage.citation, passage.to_dict()
-    where = {"path": place.path, "first_line": place.first_line, "last_line": place.last_line}
-    counts = {name: content[name] for name in ("total_lines", "hidden")}
-    return {"citation": str(place), **where, **counts, "text": passage.text}
-
-
 def _show_record(call: Call, record: Record) -> None:
-    if call.json:
-        output.say_json(record.to_dict())
+    if call.prints_json(record):
         return
     known = (record.category, record.id, iso(record.created), ", ".join(record.keywords))
     output.say(output.bold(str(record.citation)), "  ", output.dim(" · ".join(filter(None, known))))
     output.say(record.text)
 
 
-def _show_lines(passage: Passage) -> None:
-    if not sys.stdout.isatty():
-        output.say(passage.text)
-        return
-    width = len(str(passage.citation.last_line))
-    for number, line in enumerate(passage.text.split("\n"), passage.citation.first_line):
-        output.say(output.dim(f"{number:{width}}  "), line)
-
-
-@command(
-    examples="""\
-memolith experiences extract --dry-run
-memolith experiences query "how did the last release go?"
-memolith experiences list --limit 5"""
-)
-@click.argument(
-    "action",
-    metavar="ACTION",
-    type=Choice(("extract", "query", "list")),
-    default="list",
-    help="extract, query TEXT, or list (the default)",
-)
+@command()
+@click.argument("action", type=Choice(("extract", "query", "list")), metavar="ACTION", default="list", help="extract, query TEXT, or list (the default)")  # fmt: skip
 @click.argument("text", metavar="TEXT", nargs=-1, help="of query: what to look for")
 @click.option("--session", metavar="ID", help="of query: only this session's")
 @limit_option(5, "how many; of list, 0 is all")
-@click.option("--dry-run", is_flag=True, help="of extract: show it, and change nothing")
-@click.option(
-    "--apply", "at_once", is_flag=True, help="of extract: do it now, whatever jobs.review says"
-)
-@click.pass_obj
-def experiences(call: Call, /, action: str, text: Sequence[str], **options: Any) -> None:
+@flag("--dry-run", help="of extract: show it, and change nothing")
+@flag("--apply", "at_once", help="of extract: do it now, whatever jobs.review says")
+def experiences(
+    call: Call, /, action: str, text: Sequence[str], session: str | None, limit: int, **how: bool
+) -> None:
     """Take in what is new, and ask it.
 
     Experiences are what was new to this memory, each thing once, in a file of their own
     (memory/experiences.md). `extract` takes in what came since the last time, `query` asks them, `list`
     shows the newest. What is known already, also in other words, is not taken in again.
+
+    Examples:
+        memolith experiences extract --dry-run
+        memolith experiences query "how did the last release go?"
+        memolith experiences list --limit 5
     """
     from memolith.cli import jobs
 
@@ -413,23 +367,20 @@ def experiences(call: Call, /, action: str, text: Sequence[str], **options: Any)
         problem = "What should be looked for?" if action == "query" else "Only query takes a text."
         raise UsageError(problem, hint='memolith experiences query "the last release"')
     if action == "extract":
-        jobs.run_job(
-            call, "extract_experiences", dry_run=options["dry_run"], at_once=options["at_once"]
-        )
+        jobs.run_job(call, "extract_experiences", **how)
         return
     with call.open() as memory:
         if action == "query":
-            _query_experiences(call, memory, question, options["limit"], options["session"])
+            _query_experiences(call, memory, question, limit, session)
         else:
-            _list_experiences(call, memory, options["limit"])
+            _list_experiences(call, memory, limit)
 
 
 def _query_experiences(
     call: Call, memory: Memory, question: str, limit: int, session: str | None
 ) -> None:
     found = memory.jobs.query_experiences(question, limit, session=session)
-    if call.json:
-        output.say_json(found.to_dict())
+    if call.prints_json(found):
         return
     rows = ((str(hit.dated or ""), hit.session or "", hit.text) for hit in found.hits)
     output.table(rows, ("day", "session", "text"))
@@ -440,15 +391,14 @@ def _query_experiences(
 
 
 def _list_experiences(call: Call, memory: Memory, limit: int) -> None:
+    from memolith.jobs.reports import Experiences
+
     found = memory.jobs.experiences()
     newest = found[::-1][: limit or None]
-    if call.json:
-        records = [record.to_dict() for record in newest]
-        output.say_json({"count": len(found), "experiences": records})
+    if call.prints_json(Experiences(count=len(found), experiences=newest)):
         return
     rows = (
-        (one.created.date().isoformat(), _source_category(one), one.session, one.text)
-        for one in newest
+        (str(one.created.date()), _source_category(one), one.session, one.text) for one in newest
     )
     output.table(rows, ("day", "category", "session", "text"))
     if not found:
@@ -463,30 +413,23 @@ def _source_category(experience: Record) -> str:
 
 def _no_experiences(call: Call, memory: Memory) -> str:
     path = os.path.join(memory.root, memory.config.experiences.path)
-    none = (
-        "No experiences whose record still holds."
-        if os.path.exists(path)
-        else "No experiences yet."
-    )
-    return call.here(f"{none} Take some in: memolith experiences extract")
+    what = " whose record still holds" if os.path.exists(path) else " yet"
+    return call.here(f"No experiences{what}. Take some in: memolith experiences extract")
 
 
-@command(examples="memolith relationships\nmemolith relationships --by category")
-@click.option(
-    "--by",
-    metavar="WHAT",
-    type=Choice(("entity", "category", "session")),
-    default="entity",
-    help="how to group: entity, the names in the texts (default), category or session",
-)
+@command()
+@click.option("--by", metavar="WHAT", type=Choice(("entity", "category", "session")), default="entity", help="how to group: entity, the names in the texts (default), category or session")  # fmt: skip
 @limit_option(20, "how many groups")
-@click.pass_obj
 def relationships(call: Call, by: str, limit: int) -> None:
-    """Show experiences, preferences and decisions in groups: by name, by category, or by session."""
+    """Show experiences, preferences and decisions in groups: by name, by category, or by session.
+
+    Examples:
+        memolith relationships
+        memolith relationships --by category
+    """
     with call.open(reads=True) as memory:
         found = memory.jobs.relationships()
-    if call.json:
-        output.say_json(found.to_dict())
+    if call.prints_json(found):
         return
     groups: Mapping[str, Sequence[Record]] = getattr(found, f"by_{by}")
     for name in list(groups)[:limit]:

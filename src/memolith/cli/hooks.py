@@ -12,24 +12,29 @@ import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from memolith.cli import output
-from memolith.cli.options import MAX_BYTES, Call, decode, is_piped
+from memolith.cli.standard_input import MAX_BYTES, decode, waiting_bytes
+from memolith.clock import monotonic
 from memolith.errors import MemolithError
 from memolith.text.cleaning import one_line
+
+if TYPE_CHECKING:  # click takes longer to load than a warm hook
+    from memolith.cli.options import Call
 
 Answer = tuple[str, str]  # a text for the agent, a problem for the user
 
 # Claude Code, Codex and Gemini CLI | Cursor | Copilot
 _SESSIONS = ("session_id", "conversation_id", "sessionId")
 _EVENTS = ("hook_event_name", "hookEventName")
+# Of the end of a turn: Claude Code and Codex | Gemini CLI | Cursor
+_HOOK_ANSWERS = ("last_assistant_message", "prompt_response", "text")
 # Beside the session, one of these makes it a hook; other JSON may be what a user pasted.
 _SIGNS = ("transcript_path", "cwd", "workspace_roots", "prompt")
 _SIGNS_OF_A_CHAT = ("message", "messages", "role", "content", "payload")
 # The events of Claude Code, Codex and Gemini CLI at which a text can be handed over.
 _HANDS_OVER = ("SessionStart", "UserPromptSubmit", "BeforeAgent")
-# A host writes at once: an open pipe on which nothing comes is not waited for.
-_MAX_WAIT_SECONDS = 1.0
 # How Claude Code and Codex mark that a chat was shortened.
 _SHORTENED = ('"compact_boundary"', '"type":"compacted"')
 # How hosts mark what the agent said, with and without blanks.
@@ -38,6 +43,45 @@ _MAX_TRANSCRIPT_CHARS = 1_000_000  # no agent has more before it
 _MARKS, _OLDER_MARKS = ".memolith/sessions-started", ".memolith/sessions-started.1"
 _MAX_MARK_BYTES = 8_000
 _MAX_NAME_CHARS = 200
+
+
+# A person waits for each hook: after this time it answers with what there is.
+HOOK_SECONDS = 0.3
+ALONE_SECONDS = 0.8  # without a warm process, a hook starts Python and loads the model first
+MIN_SECONDS = 0.01
+_EXIT_SECONDS = 0.04  # to print the answer, and to end
+
+
+class Process:
+    """Of the process that is a hook: when it began, and whether it must end without waiting."""
+
+    began: float | None = None
+    is_late = False
+
+
+def seconds_left(*, alone: bool = False) -> float:
+    """How long a hook may still search; longer if this process does it alone."""
+    limit = ALONE_SECONDS if alone else HOOK_SECONDS
+    if Process.began is None:
+        return limit
+    return max(MIN_SECONDS, Process.began + limit - _EXIT_SECONDS - monotonic())
+
+
+def index_in_background(options: str, folder: str) -> None:
+    """Bring the index in line for the next hook, in a process of its own; this one ends now."""
+    import shlex
+    import subprocess
+
+    Process.is_late = True
+    with suppress(OSError):
+        subprocess.Popen(  # noqa: S603 - our own program and options
+            [sys.executable, "-m", "memolith", "sync", *shlex.split(options)],
+            cwd=folder or None,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +95,9 @@ class Hook:
     folder: str = ""  # where the agent works; a host may start us elsewhere
     in_cursor: bool = False
     by_sub_agent: bool = False  # whose prompts are an agent's words, not the user's
+    answer: str = ""  # of the agent, at the end of its turn
+    platform: str = ""  # as imported chats of this host have it; "" if it does not say which it is
+    goes_on: bool = False  # the turn had ended before, and a hook made the agent go on
 
 
 def read_hook(text: str) -> Hook | None:
@@ -83,7 +130,22 @@ def read_hook(text: str) -> Hook | None:
         in_cursor="cursor_version" in fields or "conversation_id" in fields or event[:1].islower(),
         # Not `agent_type`, which a session of `claude --agent` has too.
         by_sub_agent=bool(fields.get("agent_id")) or event.lower().startswith("subagent"),
+        answer=_first(fields, _HOOK_ANSWERS),
+        platform=_platform(fields, event),
+        goes_on=fields.get("stop_hook_active") is True,
     )
+
+
+def _platform(fields: Mapping[str, object], event: str) -> str:
+    """Which host calls, by what only that one says."""
+    transcript = _first(fields, ("transcript_path",))
+    if "cursor_version" in fields or "conversation_id" in fields:
+        return "cursor"
+    if event in ("BeforeAgent", "AfterAgent", "PreCompress"):
+        return "gemini"
+    if "turn_id" in fields or os.path.basename(transcript).startswith("rollout-"):
+        return "codex"
+    return "claude-code" if "/.claude/" in transcript else ""
 
 
 def read_object(text: str) -> Mapping[str, object] | None:
@@ -99,26 +161,20 @@ def read_object(text: str) -> Mapping[str, object] | None:
 
 def waiting_text() -> str:
     """What a host has written to standard input; "" if nothing comes, or a person would type it."""
-    if not is_piped():
-        return ""
-    try:
-        fd = sys.stdin.fileno()
-    except (OSError, ValueError):  # not a real stream: a program that calls `main` gives its own
-        return decode(sys.stdin.buffer.read(MAX_BYTES))
-    from select import select
-
-    data = bytearray()
-    while len(data) < MAX_BYTES and select([fd], [], [], _MAX_WAIT_SECONDS)[0]:
-        piece = os.read(fd, 65_536)
-        data += piece
-        seems_whole = data[-9:].rstrip().endswith(b"}") and not select([fd], [], [], 0)[0]
-        if not piece or (seems_whole and read_object(decode(bytes(data))) is not None):
-            break
-    return decode(bytes(data))
+    return decode(waiting_bytes(lambda data: read_object(decode(data)) is not None))
 
 
 def _first(fields: Mapping[str, object], names: tuple[str, ...]) -> str:
     return next((text for name in names if isinstance(text := fields.get(name), str) and text), "")
+
+
+def asking_hook() -> Hook | None:
+    """The hook whose host has written to standard input."""
+    text = waiting_text()
+    hook = read_hook(text)
+    if text and not hook:
+        output.warn("Standard input is not the JSON of a hook; it was not used.")
+    return hook
 
 
 def _is_folder(path: str) -> bool:
@@ -214,6 +270,25 @@ def transcript_since_shortened(path: str) -> str:
     shortened = max(map(text.rfind, _SHORTENED))
     rest = text[max(shortened, len(text) - _MAX_TRANSCRIPT_CHARS, 0) :]
     return rest.replace("\\n", "\n").replace('\\"', '"')
+
+
+def turn_of(hook: Hook) -> tuple[str, str]:
+    """What the user said last, and what the agent answered, as the hook or its transcript tells."""
+    from memolith.jobs.chat import read_chat
+    from memolith.text.host_text import own_text
+
+    user, answer = hook.prompt or "", hook.answer
+    if hook.transcript and not (user and answer):
+        text, _ = read_transcript(hook.transcript)
+        newest = text[-_MAX_TRANSCRIPT_CHARS:]
+        lines = newest if newest == text else newest.partition("\n")[2]
+        messages = read_chat(lines).messages if lines else ()
+        asked = max((at for at, one in enumerate(messages) if one.by_user), default=-1)
+        user = user or (messages[asked].text if asked >= 0 else "")
+        answer = answer or "\n\n".join(one.text for one in messages[asked + 1 :])
+    if user.lstrip().startswith("<"):  # what a host says under the user's name
+        user = own_text(user)
+    return "" if hook.goes_on else user, answer
 
 
 def has_answer(transcript: str) -> bool:

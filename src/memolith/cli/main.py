@@ -5,7 +5,7 @@ from __future__ import annotations
 import atexit
 import os
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 
 import click
@@ -15,72 +15,20 @@ from memolith.cli.exit_codes import UsageError
 from memolith.cli.options import GLOBAL_OPTIONS, Call, Group, nearest
 from memolith.errors import ConfigError, MemolithError
 
-# By what they are for, in the order in which help shows them: name and one line of help.
-GROUPS: Mapping[str, Mapping[str, str]] = {
-    "Write": {
-        "remember": "write one thing down",
-        "save": "write a note, in a file of its own",
-        "log": "log a turn of a chat, or show the newest",
-        "flush": "save what matters of a chat",
-    },
-    "Find": {
-        "search": "find what answers a question",
-        "list": "show records, newest first",
-        "get": "show lines of a file",
-        "experiences": "take in what is new, and ask it",
-        "relationships": "show people and habits, in groups",
-    },
-    "Hand to an agent": {
-        "session-start": "print what a session starts with",
-        "context": "print what helps to answer a message",
-        "recap": "print the newest turns of a chat",
-    },
-    "Correct": {
-        "supersede": "replace a record by a newer one",
-        "update": "change the text or keywords of a record",
-        "forget": "remove a record for good",
-        "approve": "let in what is held back, or lower a mark",
-        "scan": "find contradictions, copies, open secrets",
-    },
-    "Keep tidy": {
-        "compact": "summarise old records",
-        "dream": "promote what is asked for again and again",
-        "trim": "move the oldest records to the archive",
-        "maintain": "run jobs when they are due",
-        "jobs": "see what jobs did or propose, apply, undo",
-        "restore": "list backups, or bring one back",
-    },
-    "Serve": {
-        "mcp": "serve an agent over MCP",
-        "serve": "answer other programs over HTTP",
-        "token": "show or change the token of the server",
-    },
-    "Set up and look after": {
-        "init": "make the files of a new memory",
-        "trust": "approve the memory of a found folder",
-        "status": "show which memory this is, and its state",
-        "config": "show and change settings",
-        "doctor": "look for anything wrong",
-        "sync": "bring the index in line with the files",
-    },
-}
+# By what they are for, in the order in which help shows them: the module, the name, one line of help.
+GROUPS: dict[str, dict[str, str]] = {}
+MODULES: dict[str, str] = {}
+_purpose = ""
+with open(os.path.join(os.path.dirname(__file__), "commands.txt"), encoding="utf-8") as _table:
+    for _line in _table:
+        if _line.startswith(" "):
+            _module, _name, _text = _line.split(maxsplit=2)
+            MODULES[_name], GROUPS[_purpose][_name] = _module, _text.rstrip()
+        else:
+            GROUPS[_purpose := _line.rstrip()] = {}
 COMMANDS = {name: line for commands in GROUPS.values() for name, line in commands.items()}
 OTHER_NAMES = {"recall": "search"}
-# Which module has which commands.
-MODULES: Mapping[str, str] = {
-    name: module
-    for module, names in {
-        "write": "remember save log supersede update forget approve",
-        "find": "search list get experiences relationships",
-        "agent": "session-start context recap flush",
-        "jobs": "scan compact dream trim jobs restore",
-        "serve": "mcp serve token maintain",
-        "setup": "init trust status doctor sync",
-        "settings": "config",
-    }.items()
-    for name in names.split()
-}
-_HOOKS = frozenset(("session-start", "context", "flush"))
+_HOOKS = frozenset(("session-start", "context", "flush", "log"))
 
 
 class Memolith(Group):
@@ -101,11 +49,9 @@ class Memolith(Group):
             return click.Group.parse_args(self, ctx, args)
         except click.NoSuchOption as error:
             option = error.option_name
-            raise UsageError(
-                f"{option!a} is in front of the command.",
-                hint=_nearest_option(option, GLOBAL_OPTIONS)
-                or "Options of one command follow it: memolith COMMAND [options]",
-            ) from error
+            hint = "Options of one command follow it: memolith COMMAND [options]"
+            hint = _nearest_option(option, GLOBAL_OPTIONS) or hint
+            raise UsageError(f"{option!a} is in front of the command.", hint=hint) from error
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -114,10 +60,8 @@ class Memolith(Group):
         found = self.get_command(ctx, args[0])
         if found is None:
             near = nearest(args[0], [*COMMANDS, *OTHER_NAMES])
-            raise UsageError(
-                f"Unknown command {args[0]!a}.",
-                hint=f"Did you mean {near}?" if near else "See: memolith --help",
-            )
+            hint = f"Did you mean {near}?" if near else "See: memolith --help"
+            raise UsageError(f"Unknown command {args[0]!a}.", hint=hint)
         return found.name, found, args[1:]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -169,7 +113,9 @@ def program() -> None:
         memolith.main()
     code = main()
     threading = sys.modules.get("threading")
-    if threading is not None and threading.active_count() > 1:
+    hooks = sys.modules.get("memolith.cli.hooks")
+    is_late = hooks is not None and hooks.Process.is_late
+    if threading is not None and threading.active_count() > 1 and not is_late:
         sys.exit(code)  # Python knows how to wait for them
     atexit._run_exitfuncs()  # noqa: SLF001 - nothing else calls them where an end is cut short
     for stream in (sys.stdout, sys.stderr):
@@ -268,10 +214,8 @@ def _report(error: Exception, call: Call) -> int:
 
 def _message_of(error: Exception, call: Call) -> tuple[str, str]:
     if not isinstance(error, MemolithError):
-        return (
-            f"unexpected error: {type(error).__name__}: {error}",
-            "This is a bug in Memolith. Please report it, with what the same command prints with --debug.",
-        )
+        hint = "This is a bug in Memolith. Please report it, with what the same command prints with --debug."  # fmt: skip
+        return f"unexpected error: {type(error).__name__}: {error}", hint
     if isinstance(error, ConfigError):
         call.set = []  # one of them may be what is wrong
     return error.message, call.here(error.hint)

@@ -2,16 +2,18 @@
 
 A command is a function that gets the `Call` and its own arguments, and returns an exit code or None:
 
-    @command(examples='memolith recap 42 --limit 3')
+    @command()
     @click.argument("chat", default="main", help="the chat")
-    @click.option("--limit", metavar="N", type=COUNT, help="how many turns")
-    @click.pass_obj
+    @click.option("--limit", type=COUNT, help="how many turns")
     def recap(call: Call, chat: str, limit: int | None) -> None:
-        '''Print the newest turns of a chat.'''
+        '''Print the newest turns of a chat.
+
+        Examples:
+            memolith recap 42 --limit 3
+        '''
         with call.open(reads=True) as memory:
             recap = memory.chats.recap(chat, limit=limit)
-        if call.json:
-            output.say_json(recap.to_dict())
+        if call.prints_json(recap):
             return
         output.say(recap.text)
         call.warn(recap.warnings)
@@ -22,22 +24,26 @@ What a person must read goes through `output`; a mistake is a `UsageError`, any 
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
+from functools import partial
+from inspect import cleandoc
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from memolith.cli import output
 from memolith.cli.exit_codes import UsageError
+from memolith.cli.standard_input import MAX_BYTES, decode, is_piped, rest_of_input
 from memolith.config.load import open_profile, settings_from_flags
 from memolith.errors import RefusedError
-from memolith.files.record_format import BOM, UTF16_MARKS
 from memolith.text.commands import leading
-from memolith.types import SENSITIVITIES, SESSION_KINDS
+from memolith.types import SENSITIVITIES, SESSION_KINDS, Plain
 
 if TYPE_CHECKING:
+    from memolith.config.load import LoadedConfig
     from memolith.config.setting import Value
     from memolith.memory import Memory
     from memolith.profile import Profile
@@ -45,8 +51,6 @@ if TYPE_CHECKING:
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 STANDARD_INPUT = "-"
-# The largest text a setting can allow; a longer one is an error, and does not fill our memory.
-MAX_BYTES = 16_777_216
 _MAX_DIGITS = 18
 
 
@@ -61,45 +65,46 @@ class Call:
         self.set: list[str] = []
         self.json = False
         self.debug = False
+        self._notice = ""  # that was shown
 
-    def open(  # noqa: PLR0913 - each names what is special about a command
+    def open(
         self,
         *,
         reads: bool = False,
         create: bool = False,
         settings: Mapping[str, Value] | None = None,
-        channel: str = "cli",
-        kind: str = "main",
-        folder: str = "",
-        hook: bool = False,
+        folder: str | None = None,
     ) -> Memory:
         """The memory of `--root`, `--profile` and `--set`; `settings` are those of other options.
 
         Where a found folder is not approved, a command that only `reads` uses the default memory and says
-        so; others refuse. A hook does the same and shows the notice itself; `folder` is where its agent
-        works.
+        so; others refuse. A hook gives the `folder` where its agent works, or "": it uses the default memory
+        too, and shows the notice itself.
         """
         from memolith.memory import open_store
         from memolith.store import Store
-        from memolith.visibility import channel_in
 
         given = {**settings_from_flags(self.set), **(settings or {})}
-        profile, loaded = open_profile(
-            self.root,
-            self.profile,
-            given,
-            cwd=folder if folder and self.root is None else None,
-            create=create,
-            use_default=reads or hook,
-        )
-        if not hook:
-            self.warn_of_unapproved(profile)
-        return open_store(Store(profile, loaded, given), channel_in(channel, kind))
+        use_default = reads or folder is not None
+        profile, loaded = self.load(given, folder=folder, create=create, use_default=use_default)
+        return open_store(Store(profile, loaded, given), "cli")
 
-    def warn_of_unapproved(self, profile: Profile) -> None:
-        """Say on standard error that a found folder is not used; a model never reads this."""
-        if profile.notice:
-            output.warn(profile.notice)
+    def load(
+        self, given: Mapping[str, object], *, folder: str | None = None, **how: Any
+    ) -> tuple[Profile, LoadedConfig]:
+        """The profile and its settings; `how` is as for `open_profile`."""
+        cwd = folder if folder and self.root is None else None
+        profile, loaded = open_profile(self.root, self.profile, given, cwd=cwd, **how)
+        if folder is None and profile.notice != self._notice:  # a found folder is not used
+            self._notice = profile.notice
+            output.warn(*filter(None, (self._notice,)))  # on standard error: no model reads it
+        return profile, loaded
+
+    def prints_json(self, content: object) -> bool:
+        """Print a result as JSON, if --json asks for it; else it is for the caller to show."""
+        if self.json:
+            output.say_json(content.to_dict() if isinstance(content, Plain) else content)
+        return self.json
 
     def warn(self, warnings: Iterable[str], *, see: str = "") -> None:
         """Print warnings on standard error, in the one spelling there is; `see` is a command that says more."""
@@ -123,86 +128,67 @@ class Call:
         """The options by which the memory was chosen, each behind a space; "" if there are none."""
         import shlex
 
-        options = (
-            ("--root", self.root),
-            ("--profile", self.profile),
-            *(("--set", setting) for setting in self.set if settings),
-        )
+        options = [("--root", self.root), ("--profile", self.profile)]
+        options += [("--set", setting) for setting in self.set if settings]
         return "".join(f" {name} {shlex.quote(value)}" for name, value in options if value)
 
 
-def _store(ctx: click.Context, param: click.Parameter, value: Any) -> None:
+def _keep(ctx: click.Context, param: click.Parameter, value: Any) -> None:
     """Keep an option of every command in the `Call`, from wherever it is on the line."""
     call = ctx.ensure_object(Call)
     if param.name == "set":
         call.set += value
     elif value:
-        setattr(call, param.name, value)
+        setattr(call, param.name or "", value)
 
 
-def _show_help(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
-    if value and not ctx.resilient_parsing:
+def _show(ctx: click.Context, param: click.Parameter, value: bool) -> None:
+    """Show the help or the version, and stop."""
+    if not value or ctx.resilient_parsing:
+        return
+    if param.name == "help":
         output.say(ctx.get_help())
-        ctx.exit()
-
-
-def _show_version(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
-    if value and not ctx.resilient_parsing:
+    else:
         from memolith import __version__
 
-        if "--json" in ctx.ensure_object(Call).words:
-            output.say_json({"version": __version__})
-        else:
+        call = ctx.ensure_object(Call)
+        call.json = "--json" in call.words
+        if not call.prints_json({"version": __version__}):
             output.say(f"memolith {__version__}")
-        ctx.exit()
+    ctx.exit()
 
 
-def _global(
-    names: str, text: str, callback: Callable[..., None] = _store, **more: Any
-) -> click.Option:
-    more = more or {"is_flag": True}
-    return click.Option(
-        names.split(), help=text, expose_value=False, is_eager=True, callback=callback, **more
-    )
-
-
+_option = partial(click.Option, expose_value=False, is_eager=True)
+# fmt: off
 GLOBAL_OPTIONS = (
-    _global("--root", "the folder that holds the memory", metavar="DIR"),
-    _global("--profile", "the memory with this name, under ~/.memolith/profiles", metavar="NAME"),
-    _global(
-        "--set",
-        "use another value for a setting this once; may be repeated",
-        metavar="KEY=VALUE",
-        multiple=True,
-    ),
-    _global("--json", "print JSON for programs"),
-    _global("--debug", "show where an error came from"),
-    _global("-h --help", "show help and examples, and stop", _show_help),
-    _global("--version", "show the version, and stop", _show_version),
+    _option(["--root"], metavar="DIR", callback=_keep, help="the folder that holds the memory"),
+    _option(["--profile"], metavar="NAME", callback=_keep, help="the memory with this name, under ~/.memolith/profiles"),
+    _option(["--set"], metavar="KEY=VALUE", multiple=True, callback=_keep, help="use another value for a setting this once; may be repeated"),
+    _option(["--json"], is_flag=True, callback=_keep, help="print JSON for programs"),
+    _option(["--debug"], is_flag=True, callback=_keep, help="show where an error came from"),
+    _option(["-h", "--help"], is_flag=True, callback=_show, help="show help and examples, and stop"),
+    _option(["--version"], is_flag=True, callback=_show, help="show the version, and stop"),
 )
+# fmt: on
 
 
 class Command(click.Command):
     """A command with examples. Options and words may be mixed, also those of every command."""
 
-    examples = ""
-
     def __init__(self, *args: Any, **more: Any) -> None:
-        """Add the options of every command."""
-        more["add_help_option"] = False
+        """Take the examples from the end of the help, and add the options of every command."""
+        text, _, examples = cleandoc(more.pop("help", None) or "").partition("\nExamples:\n")
+        more |= {"help": text.rstrip(), "add_help_option": False}
         super().__init__(*args, **more)
+        self.examples = cleandoc(examples)
         self.params += GLOBAL_OPTIONS
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Options, then texts: a word with spaces is text, even if it begins with a dash."""
         if ctx.resilient_parsing:  # completion
             return super().parse_args(ctx, args)
-        takes_value = {
-            name: not param.is_flag
-            for param in self.params
-            if isinstance(param, click.Option)
-            for name in param.opts
-        }
+        own = [param for param in self.params if isinstance(param, click.Option)]
+        takes_value = {name for param in own if not param.is_flag for name in param.opts}
         options: list[str] = []
         texts: list[str] = []
         words = iter(args)
@@ -211,22 +197,21 @@ class Command(click.Command):
                 texts += words
             elif not looks_like_option(word):
                 texts.append(word)
-            elif not takes_value.get(word):
+            else:
                 options.append(word)
-            else:  # its value may be what somebody said, and must never steer us
-                value = next(words, None)
-                if value is None:
-                    raise UsageError(
-                        f"{word} needs a value.", hint=f"See: {ctx.command_path} --help"
-                    )
-                options += word, value
+                if word in takes_value:  # which may be what somebody said, and must never steer us
+                    value = next(words, None)
+                    if value is None:
+                        raise click.BadOptionUsage(word, "It requires an argument.", ctx)
+                    options.append(value)
         return super().parse_args(ctx, [*options, "--", *texts])
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Its own options, and the names of those that every command has."""
-        own = [param for param in self.params if param not in GLOBAL_OPTIONS]
-        options = [param for param in own if isinstance(param, click.Option)]
-        rows = [row for param in options if (row := param.get_help_record(ctx))]
+        own = [one for one in self.params if isinstance(one, click.Option)]
+        rows = [
+            row for one in own if one not in GLOBAL_OPTIONS and (row := one.get_help_record(ctx))
+        ]
         if rows:
             with formatter.section("Options"):
                 formatter.write_dl(rows)
@@ -238,25 +223,23 @@ class Command(click.Command):
         """Command lines to copy."""
         if self.examples:
             with formatter.section("Examples"):
-                for line in self.examples.splitlines():
-                    formatter.write(f"  {line}\n")
+                formatter.write("".join(f"  {line}\n" for line in self.examples.splitlines()))
 
 
 class Group(Command, click.Group):
     """A command with actions, such as `jobs`."""
 
+    command_class = Command  # of its actions
+
     def __init__(self, *args: Any, **more: Any) -> None:
-        """Actions are plain commands."""
-        more["no_args_is_help"] = False
-        super().__init__(*args, **more)
-        self.command_class = Command
+        """Without an action it says what is missing, instead of showing help."""
+        super().__init__(*args, no_args_is_help=False, **more)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Options in front of the action; the action reads the rest."""
-        rest = click.Group.parse_args(self, ctx, args)
         if not args and not ctx.resilient_parsing:
             raise UsageError("ACTION is missing.", hint=f"Use one of {', '.join(self.commands)}.")
-        return rest
+        return click.Group.parse_args(self, ctx, args)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Its actions, and then its options."""
@@ -268,20 +251,16 @@ class Group(Command, click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """The action; an unknown one is an error that names the known."""
         if args[0] not in self.commands:
-            raise UsageError(
-                f"{args[0]!a} is not an action of {ctx.info_name}.",
-                hint=suggestion(args[0], self.commands),
-            )
+            hint = suggestion(args[0], self.commands)
+            raise UsageError(f"{args[0]!a} is not an action of {ctx.info_name}.", hint=hint)
         return super().resolve_command(ctx, args)
 
 
-def command(name: str | None = None, *, examples: str) -> Callable[[Callable[..., Any]], Command]:
-    """Make a command of a function; its docstring is the help, `examples` are lines to copy."""
+def command(name: str | None = None) -> Callable[[Callable[..., Any]], Any]:
+    """Make a command of a function, which gets the `Call` first; its docstring is the help."""
 
     def make(function: Callable[..., Any]) -> Command:
-        made = click.command(name, cls=Command)(function)
-        made.examples = examples
-        return made
+        return click.command(name, cls=Command)(click.pass_obj(function))
 
     return make
 
@@ -310,13 +289,9 @@ def suggestion(word: str, known: Iterable[str]) -> str:
 
 def _name(param: click.Parameter | None) -> str:
     """What a user calls a parameter: --limit, or CHAT."""
-    if isinstance(param, click.Argument) or param is None:
-        return "" if param is None else param.human_readable_name
-    return param.opts[-1]
-
-
-def _see(ctx: click.Context | None) -> str:
-    return f"See: {ctx.command_path if ctx else 'memolith'} --help"
+    if isinstance(param, click.Option):
+        return param.opts[-1]
+    return param.human_readable_name if param else ""
 
 
 class Choice(click.Choice[str]):
@@ -324,93 +299,63 @@ class Choice(click.Choice[str]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """The word itself."""
-        if value in self.choices:
-            return str(value)
-        raise UsageError(
-            f"{value!a} is not a value of {_name(param)}.", hint=suggestion(value, self.choices)
-        )
+        if value not in self.choices:
+            hint = suggestion(value, self.choices)
+            raise UsageError(f"{value!a} is not a value of {_name(param)}.", hint=hint)
+        return str(value)
 
 
-class _Checked(click.ParamType[Any]):
-    """A value that a function reads; its ValueError says what was expected."""
+class Number(click.ParamType[Any]):
+    """A number of some form; anything else is an error that says what was expected."""
 
-    def __init__(self, name: str, read: Callable[[str], object]) -> None:
-        self.name = name
-        self._read = read
+    def __init__(self, name: str, form: str, expected: str, kind: type = int) -> None:
+        """`name` is what help calls it."""
+        self.name, self.expected, self._kind = name, expected, kind
+        self._form = re.compile(form, re.ASCII)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """The value that was read."""
         if not isinstance(value, str):  # a default
             return value
-        try:
-            return self._read(value)
-        except ValueError as error:
-            raise UsageError(f"{_name(param)}: {error}.", hint=_see(ctx)) from error
+        if not self._form.fullmatch(value):
+            problem = f"expected {self.expected}, not {value[:40]!a}"
+            if value.isdecimal() and len(value) > _MAX_DIGITS:
+                problem = f"{value[:20]}… is too large"
+            hint = f"See: {ctx.command_path if ctx else 'memolith'} --help"
+            raise UsageError(f"{_name(param)}: {problem}.", hint=hint)
+        return self._kind(value)
 
 
-def _count(text: str) -> int:
-    if not (text.isascii() and text.isdecimal()):
-        raise ValueError(f"expected 0, 1, 2 …, not {text[:40]!a}")
-    if len(text) > _MAX_DIGITS:
-        raise ValueError(f"{text[:20]}… is too large")
-    return int(text)
-
-
-def _line_number(text: str) -> int:
-    if not text.strip("0") or not text.isdecimal():
-        raise ValueError(f"expected 1, 2, 3 …, not {text[:40]!a}")
-    return _count(text)
-
-
-def _seconds(text: str) -> float:
-    whole, _, part = text.partition(".")
-    if not (text.isascii() and (whole + part).isdecimal() and len(text) <= 18 and float(text)):
-        raise ValueError(f"expected seconds, such as 0.5 or 10, not {text[:40]!a}")
-    return float(text)
-
-
-def _fraction(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError as error:
-        raise ValueError(f"expected a number from 0 to 1, not {text[:40]!a}") from error
-
-
-COUNT = _Checked("count", _count)  # 0, 1, 2 …
-LINE = _Checked("line", _line_number)  # as editors count them: 1, 2, 3 …
-SECONDS = _Checked("seconds", _seconds)
-FRACTION = _Checked("fraction", _fraction)
-
+COUNT = Number("N", r"\d{1,18}", "0, 1, 2 …")
+LINE = Number("N", r"0*[1-9]\d{0,17}", "1, 2, 3 …")  # as editors count them
+SECONDS = Number("SECONDS", r"(?=.*[1-9])\d{1,9}(\.\d{,9})?", "seconds, such as 0.5 or 10", float)
+FRACTION = Number("N", r"[+-]?\d*\.?\d+(e-?\d+)?", "a number from 0 to 1", float)
 
 # Options that several commands share
+
+flag = partial(click.option, is_flag=True)
 
 
 def kind_option(text: str) -> Callable[[Function], Function]:
     """`--kind`: in what kind of session something is said or asked."""
-    return click.option(
-        "--kind", metavar="KIND", type=Choice(SESSION_KINDS), default="main",
-        help=f"the kind of the session ({', '.join(SESSION_KINDS)}): {text}",
-    )  # fmt: skip
+    text = f"the kind of the session ({', '.join(SESSION_KINDS)}): {text}"
+    choice = Choice(SESSION_KINDS)
+    return click.option("--kind", metavar="KIND", type=choice, default="main", help=text)
 
 
 def sensitivity_option(default: str | None) -> Callable[[Function], Function]:
     """`--sensitivity`: who may see a record."""
-    return click.option(
-        "--sensitivity",
-        metavar="WHO",
-        type=Choice(SENSITIVITIES),
-        default=default,
-        help=f"who may see it: {', '.join(SENSITIVITIES)} (default: {default or 'as before'})",
-    )
+    text = f"who may see it: {', '.join(SENSITIVITIES)} (default: {default or 'as before'})"
+    choice = Choice(SENSITIVITIES)
+    return click.option("--sensitivity", metavar="WHO", type=choice, default=default, help=text)
 
 
 def limit_option(default: int, text: str) -> Callable[[Function], Function]:
     """`--limit`: how many are shown."""
-    text = f"{text} (default: {default})"
-    return click.option("--limit", metavar="N", type=COUNT, default=default, help=text)
+    return click.option("--limit", type=COUNT, default=default, help=f"{text} (default: {default})")
 
 
-yes_option = click.option("--yes", is_flag=True, help="do not ask")
+yes_option = flag("--yes", help="do not ask")
 
 
 def read_metadata(pairs: Iterable[str]) -> dict[str, object]:
@@ -419,9 +364,8 @@ def read_metadata(pairs: Iterable[str]) -> dict[str, object]:
     for pair in pairs:
         key, equals, value = pair.partition("=")
         if not key or not equals:
-            raise UsageError(
-                f"--meta {pair[:40]!a} is not KEY=VALUE.", hint="For example: --meta ticket=12"
-            )
+            hint = "For example: --meta ticket=12"
+            raise UsageError(f"--meta {pair[:40]!a} is not KEY=VALUE.", hint=hint)
         metadata[key] = value
     return metadata
 
@@ -453,27 +397,11 @@ def text_of(words: Sequence[str], example: str) -> str:
 
 def read_standard_input() -> str:
     """What is piped in, without the line ends around it; bytes that are not UTF-8 are kept."""
-    if sys.stdin is None:
-        return ""
-    data = sys.stdin.buffer.read(MAX_BYTES + 1)
+    data = rest_of_input(MAX_BYTES + 1)
     if len(data) > MAX_BYTES:
-        raise RefusedError(
-            f"The text has more than {MAX_BYTES:,} bytes. Nothing was changed.",
-            hint="Keep the essence, or split it.",
-        )
+        message = f"The text has more than {MAX_BYTES:,} bytes. Nothing was changed."
+        raise RefusedError(message, hint="Keep the essence, or split it.")
     return decode(data)
-
-
-def decode(data: bytes) -> str:
-    """Piped bytes as text, without the line ends around it."""
-    if data.startswith(UTF16_MARKS):  # what PowerShell writes into a file
-        return data.decode("utf-16", "replace").strip("\r\n")
-    return data.removeprefix(BOM).decode("utf-8", "surrogateescape").strip("\r\n")
-
-
-def is_piped() -> bool:
-    """Whether standard input is anything but a person at a terminal."""
-    return sys.stdin is not None and not sys.stdin.isatty()
 
 
 def at_terminal() -> bool:

@@ -12,7 +12,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from functools import cached_property
+from functools import cached_property, partial
 from io import StringIO, TextIOWrapper
 from itertools import groupby
 from operator import itemgetter
@@ -52,38 +52,13 @@ class Styled(str):
     __slots__ = ()
 
 
-def bold(text: str) -> str:
-    """The text cleaned, and bold on a terminal."""
-    return _styled("1", text)
-
-
-def dim(text: str) -> str:
-    """The text cleaned, and dim on a terminal."""
-    return _styled("2", text)
-
-
-def mark(text: str) -> str:
-    """The text cleaned, and in a colour of its own on a terminal."""
-    return _styled("1;33", text)
-
-
-def red(text: str) -> str:
-    """The text cleaned, and red on a terminal."""
-    return _styled("31", text)
-
-
-def green(text: str) -> str:
-    """The text cleaned, and green on a terminal."""
-    return _styled("32", text)
-
-
-def yellow(text: str) -> str:
-    """The text cleaned, and yellow on a terminal."""
-    return _styled("33", text)
-
-
 def _styled(code: str, text: str) -> str:
     return Styled(f"\033[{code}m{clean(text)}{_PLAIN}") if text and is_styled() else clean(text)
+
+
+# The text cleaned, and on a terminal in a look of its own.
+bold, dim, mark = partial(_styled, "1"), partial(_styled, "2"), partial(_styled, "1;33")
+red, green, yellow = partial(_styled, "31"), partial(_styled, "32"), partial(_styled, "33")
 
 
 def is_styled(stream: TextIO | None = None) -> bool:
@@ -168,9 +143,10 @@ def table(rows: Iterable[Sequence[str]], heads: Sequence[str] = ()) -> None:
     edge = terminal_width() if sys.stdout.isatty() else None
     if edge is not None and heads and cells:
         cells.insert(0, list(heads))
+    widest = max(_MAX_CELL, (edge or 0) * 2 // 5)
     widths = [
         max(
-            (_width(cell) for cell in column if edge is None or _width(cell) <= _MAX_CELL),
+            (_width(cell) for cell in column if edge is None or _width(cell) <= widest),
             default=0,
         )
         for column in list(zip(*cells, strict=True))[:-1]

@@ -6,8 +6,9 @@ import errno
 import os
 import socket
 import sys
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, suppress
+from copy import copy
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -15,12 +16,12 @@ import click
 
 from memolith.cli import output
 from memolith.cli.exit_codes import UsageError
-from memolith.cli.options import COUNT, Call, Choice, command
+from memolith.cli.options import COUNT, Call, Choice, command, flag
+from memolith.cli.warm import answering_hooks
 from memolith.errors import ConfigError, MemolithError
 
 if TYPE_CHECKING:
     from memolith.config.setting import Value
-    from memolith.jobs.reports import JobReport
     from memolith.memory import Memory
 
 _LEVELS = ("debug", "info", "warning", "error")
@@ -28,13 +29,7 @@ _M_ARENA_MAX = -8  # of glibc's malloc.h
 _MAX_ARENAS = 2
 
 
-@command(
-    examples="""\
-memolith mcp
-memolith mcp --tools all
-memolith mcp --profile work --tools memory_search,memory_get
-memolith mcp --http --port 8789"""
-)
+@command()
 @click.option(
     "--tools",
     metavar="NAMES",
@@ -45,84 +40,152 @@ memolith mcp --http --port 8789"""
     is_flag=True,
     help="serve over HTTP instead, on this machine, to callers with the token",
 )
-@click.option("--port", metavar="N", type=COUNT, help="with --http; 0 takes any free one")
-@click.pass_obj
+@click.option("--port", type=COUNT, help="with --http; 0 takes any free one")
 def mcp(call: Call, tools: str | None, http: bool, port: int | None) -> None:
     """Serve an agent over the Model Context Protocol, on standard input and output.
 
     Agent programs start this by themselves; see docs/mcp.md.
+
+    Examples:
+        memolith mcp
+        memolith mcp --tools all
+        memolith mcp --profile work --tools memory_search,memory_get
+        memolith mcp --http --port 8789
     """
     if port is not None and not http:
         raise UsageError("--port is for --http.", hint="memolith mcp --http --port 8789")
-    given = _given({"mcp.tools": tools, "serve.port": port})
 
     def open_memory() -> Memory:
-        return call.open(reads=True, settings=given, channel="mcp")
+        return _open(call, "mcp", {"mcp.tools": tools, "serve.port": port})
 
     with open_memory() as memory:
         is_named = memory.profile.found_by in ("argument", "environment")
-        if http or is_named:  # else the roots of the client may lead to another memory
-            make_if_new(memory)
-        share_heap()
         if http:
-            _serve_mcp_over_http(call, memory)
+            sock = _prepare(memory, "warning")
+            from memolith.mcp_server.transport import PATH, HttpApp  # slow: only if all is well
+            from memolith.rest.guard import Guard
+            from memolith.rest.running import run
+
+            app = HttpApp(memory, keeps_schedule=True)
+            guard = Guard(app, memory, sock.getsockname()[1], app.end_streams)
+            with answering_hooks(lambda: memory):
+                run(guard, sock, lambda: announce(call, memory, sock, path=PATH))
             return
         from memolith.mcp_server.roots import ClientRoots
         from memolith.mcp_server.server import MemoryServer
         from memolith.mcp_server.transport import serve as serve_stdio
 
+        if is_named:  # else the roots of the client may lead to another memory
+            make_if_new(memory)
+        share_heap()
         roots = None if is_named else ClientRoots(memory, open_memory)
-        serve_stdio(MemoryServer(memory, roots, keeps_schedule=True))
+        server = MemoryServer(memory, roots, keeps_schedule=True)
+        with answering_hooks(lambda: server.memory):
+            serve_stdio(server)
 
 
-def _serve_mcp_over_http(call: Call, memory: Memory) -> None:
-    sock = listen(memory.config.serve.host, memory.config.serve.port)
-    from memolith.jobs.server_files import server_token
-    from memolith.mcp_server.transport import PATH, HttpApp  # slow: only if all is well
-    from memolith.rest.guard import Guard
-    from memolith.rest.running import run, set_up_logs
-
-    set_up_logs("warning")
-    server_token(memory.root, memory.config.store)
-    app = HttpApp(memory, keeps_schedule=True)
-    guard = Guard(app, memory, sock.getsockname()[1], app.end_streams)
-    run(guard, sock, lambda: announce(call, memory, sock, path=PATH))
-
-
-@command(
-    examples="""\
-memolith serve
-memolith serve --port 0 --json
-memolith serve --log-level debug"""
-)
-@click.option("--port", metavar="N", type=COUNT, help="0 takes any free one")
+@command()
+@click.option("--port", type=COUNT, help="0 takes any free one")
 @click.option("--host", metavar="ADDRESS", help="the address to listen on")
-@click.option(
-    "--log-level",
-    metavar="LEVEL",
-    type=Choice(_LEVELS),
-    default="info",
-    help=f"how much to write to standard error: {', '.join(_LEVELS)} (default: info)",
-)
-@click.pass_obj
+@click.option("--log-level", metavar="LEVEL", type=Choice(_LEVELS), default="info", help=f"how much to write to standard error: {', '.join(_LEVELS)} (default: info)")  # fmt: skip
 def serve(call: Call, port: int | None, host: str | None, log_level: str) -> None:
     """Answer other programs over HTTP, until stopped by Ctrl-C.
 
     Only this machine can reach it, and only with the token in .memolith/server-token, which is made on
     the first start and which `memolith token` shows.
-    """
-    given = _given({"serve.port": port, "serve.host": host})
-    with call.open(settings=given, channel="rest") as memory:
-        sock = listen(memory.config.serve.host, memory.config.serve.port)
-        from memolith.jobs.server_files import server_token  # slow: only if all is well
-        from memolith.rest.running import serve as serve_rest
-        from memolith.rest.running import set_up_logs
 
+    Examples:
+        memolith serve
+        memolith serve --port 0 --json
+        memolith serve --log-level debug
+    """
+    with _open(call, "rest", {"serve.port": port, "serve.host": host}) as memory:
+        sock = _prepare(memory, log_level)
+        from memolith.rest.running import serve as serve_rest
+
+        with answering_hooks(lambda: memory):
+            serve_rest(memory, sock, lambda: announce(call, memory, sock))
+
+
+@command("open")
+@flag("--link", help="print the address instead of opening a browser")
+def open_page(call: Call, link: bool) -> None:
+    """Open the page in a browser, signed in: what the memory holds, why, and how to change it.
+
+    If no server runs for this memory, one is started here and answers until Ctrl-C. The address works
+    once, within a minute.
+
+    Examples:
+        memolith open
+        memolith open --link
+    """
+    with _open(call, "rest", {}) as memory:
         make_if_new(memory)
-        share_heap()
-        set_up_logs(log_level)
-        server_token(memory.root, memory.config.store)
-        serve_rest(memory, sock, lambda: announce(call, memory, sock))
+        server = running_server(memory)
+        if server:
+            _lead_to_page(call, memory, server, link=link)
+            return
+        sock = _prepare(memory, "warning")
+        from memolith.rest.running import serve as serve_rest
+
+        def ready() -> None:
+            announce(call, memory, sock)
+            _lead_to_page(call, memory, _url(*sock.getsockname()[:2]), link=link)
+
+        with answering_hooks(lambda: memory):
+            serve_rest(memory, sock, ready)
+
+
+def running_server(memory: Memory) -> str:
+    """The address of the server that runs for this memory; "" if none does."""
+    from memolith.files.folder import Folder
+    from memolith.jobs.checks.server import HEALTHY, health_answer
+    from memolith.jobs.server_files import last_address
+
+    with Folder(memory.root) as folder:
+        address = last_address(folder)
+    return _url(*address) if address and health_answer(*address) == HEALTHY else ""
+
+
+def _lead_to_page(call: Call, memory: Memory, server: str, *, link: bool) -> None:
+    from memolith.web.signing_in import file_url, write_code
+
+    url = write_code(memory.root, server, memory.jobs.clock)
+    if call.prints_json({"url": url}):
+        pass
+    elif link:
+        output.say(url)
+    else:
+        import webbrowser
+
+        # The code is in no command line, where other users could read it: the file leads there.
+        opened = webbrowser.open(file_url(memory.root))
+        output.say(output.bold("Opened" if opened else "Open this"), f"  {file_url(memory.root)}")
+        if not opened:
+            output.note("No browser was found here. To print the address: memolith open --link")
+    sys.stdout.flush()
+
+
+def _url(host: str, port: int) -> str:
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}"
+
+
+def _open(call: Call, channel: str, options: dict[str, Value | None]) -> Memory:
+    given = {name: value for name, value in options.items() if value is not None}
+    return call.open(reads=channel == "mcp", settings=given).via(channel)
+
+
+def _prepare(memory: Memory, log_level: str) -> socket.socket:
+    """Take the port, and make what a server needs; the libraries are slow, and wait until all is well."""
+    sock = listen(memory.config.serve.host, memory.config.serve.port)
+    from memolith.jobs.server_files import server_token
+    from memolith.rest.running import set_up_logs
+
+    make_if_new(memory)
+    share_heap()
+    set_up_logs(log_level)
+    server_token(memory.root, memory.config.store)
+    return sock
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -137,19 +200,12 @@ def listen(host: str, port: int) -> socket.socket:
         sock.listen()  # until somebody does, the port can be bound by others who start now
     except OSError as error:
         sock.close()
-        taken = error.errno in (errno.EADDRINUSE, errno.EACCES)
-        other_port = "Choose another port: --port 0 takes any free one."
-        raise ConfigError(
-            f"Cannot listen on {host} port {port}: {error.strerror or error}.",
-            setting="serve.port" if taken else "serve.host",
-            origin="serve",
-            hint=other_port if taken else "serve.host must be an address of this machine.",
-        ) from error
+        message = f"Cannot listen on {host} port {port}: {error.strerror or error}."
+        setting, hint = "serve.host", "serve.host must be an address of this machine."
+        if error.errno in (errno.EADDRINUSE, errno.EACCES):
+            setting, hint = "serve.port", "Choose another port: --port 0 takes any free one."
+        raise ConfigError(message, setting=setting, origin="serve", hint=hint) from error
     return sock
-
-
-def _given(options: dict[str, Value | None]) -> dict[str, Value]:
-    return {name: value for name, value in options.items() if value is not None}
 
 
 def make_if_new(memory: Memory) -> None:
@@ -167,11 +223,9 @@ def announce(call: Call, memory: Memory, sock: socket.socket, path: str = "") ->
 
     host, port = sock.getsockname()[:2]
     note_address(memory.root, host, port)
-    url = f"http://{f'[{host}]' if ':' in host else host}:{port}{path}"
+    url = _url(host, port) + path
     token_file = os.path.join(memory.root, TOKEN)
-    if call.json:
-        output.say_json({"url": url, "token_file": token_file, "pid": os.getpid()})
-    else:
+    if not call.prints_json({"url": url, "token_file": token_file, "pid": os.getpid()}):
         output.say(output.bold("Serving"), f"  {memory.root}  at  {url}")
         output.say(f"  token   {token_file}")
         if not host.startswith("127.") and host != "::1":
@@ -194,67 +248,93 @@ def share_heap() -> None:
         ctypes.CDLL(None).mallopt(_M_ARENA_MAX, _MAX_ARENAS)
 
 
-@command(
-    examples="""\
-memolith token
-memolith token --header | curl -H @- http://127.0.0.1:8788/api/v1/status
-memolith token --rotate"""
-)
-@click.option("--header", is_flag=True, help="as the header of a request")
-@click.option("--rotate", is_flag=True, help="make a new one")
-@click.pass_obj
+@command()
+@flag("--header", help="as the header of a request")
+@flag("--rotate", help="make a new one")
 def token(call: Call, header: bool, rotate: bool) -> None:
     """Show the token that callers of `memolith serve` must send; it is made when there is none yet.
 
     With --rotate it is replaced: servers that are running take the new one at once, and refuse the old
     one.
+
+    Examples:
+        memolith token
+        memolith token --header | curl -H @- http://127.0.0.1:8788/api/v1/status
+        memolith token --rotate
     """
     from memolith.jobs.server_files import TOKEN, server_token
 
     with call.open() as memory:
         text = server_token(memory.root, memory.config.store, rotate=rotate)
         file = os.path.join(memory.root, TOKEN)
-    if call.json:
-        output.say_json({"token": text, "file": file})
-    else:
+    if not call.prints_json({"token": text, "file": file}):
         output.say(f"Authorization: Bearer {text}" if header else text)
 
 
-@command(examples="memolith maintain --once\nmemolith config set compact.enabled true")
-@click.option("--once", is_flag=True, help="run what is due now, and end")
-@click.pass_obj
-def maintain(call: Call, once: bool) -> None:
+@command()
+@flag("--once", help="run what is due now, and end")
+@flag("--all", "every", help="keep every profile of this user")
+def maintain(call: Call, once: bool, every: bool) -> None:
     """Run the jobs that are switched on when they are due, one after the other, until Ctrl-C.
 
     The switches are compact.enabled, dream.enabled and experiences.enabled. With --once, run what is due
     now and end, for cron or a systemd timer. A job that never ran is due; a run that was missed is made
     up for once. Of many processes, `memolith serve` and `memolith mcp` included, one at a time keeps the
     schedule.
-    """
-    from memolith.jobs.scheduler import maintain as run_due
-    from memolith.jobs.scheduler import schedules
 
-    with call.open() as memory:
-        names = [schedule.job for schedule in schedules(memory.jobs)]
-        if names and memory.profile.exists and not once:
-            _keep_schedule(call, memory, names)
+    Examples:
+        memolith maintain --once
+        memolith config set compact.enabled true
+    """
+    from memolith.cli.jobs import show_report  # loads all that jobs need
+    from memolith.jobs.reports import JobList, JobReport
+    from memolith.jobs.scheduler import maintain as run_due
+
+    def show(report: JobReport) -> None:
+        if not call.json:
+            show_report(call, report)
+
+    with ExitStack() as stack:
+        memories = [
+            stack.enter_context(one.open()) for one in (_profiles(call) if every else [call])
+        ]
+        kept = [
+            (one, names) for one in memories if one.profile.exists and (names := _scheduled(one))
+        ]
+        is_on = any(map(_scheduled, memories))
+        if kept and not once:
+            _keep_schedules(kept, show)
             return
-        reports: Sequence[JobReport] = ()
-        if names and memory.profile.exists:
-            reports = run_due(memory.jobs, begin=_tell_due, tell=partial(_show, call))
-    if call.json:
-        output.say_json({"jobs": [report.to_dict() for report in reports]})
-    elif not names:
+        reports: list[JobReport] = []
+        for memory, _ in kept:
+            if every:
+                output.note(f"{memory.profile.name}:")
+            reports += run_due(memory.jobs, begin=_tell_due, tell=show)
+    if call.prints_json(JobList(tuple(reports))):
+        return
+    if not is_on:
         output.note("No job is switched on. Try: ", call.again("config set compact.enabled true"))
     elif not reports:
         output.note("Nothing is due.")
 
 
-def _show(call: Call, report: JobReport) -> None:
-    from memolith.cli.jobs import show_report  # loads all that jobs need
+def _scheduled(memory: Memory) -> list[str]:
+    from memolith.jobs.scheduler import schedules
 
-    if not call.json:
-        show_report(call, report)
+    return [schedule.job for schedule in schedules(memory.jobs)]
+
+
+def _profiles(call: Call) -> Iterator[Call]:
+    """A call for each profile of this user."""
+    if call.root or call.profile:
+        raise UsageError("--all is every profile, so it goes without --root and --profile.")
+    with call.open(reads=True) as memory:
+        folder = os.path.join(memory.profile.home, "profiles")
+    for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else ():
+        if os.path.isdir(os.path.join(folder, name)):
+            one = copy(call)
+            one.profile = name
+            yield one
 
 
 def _tell_due(due: Sequence[str]) -> None:
@@ -262,34 +342,49 @@ def _tell_due(due: Sequence[str]) -> None:
         output.note(f"Due, one after the other: {', '.join(due)}.")
 
 
-def _keep_schedule(call: Call, memory: Memory, names: Sequence[str]) -> None:
+def _keep_schedules(
+    kept: Sequence[tuple[Memory, Sequence[str]]], show: Callable[..., None]
+) -> None:
     import signal
 
-    from memolith.jobs.overfull import WAITS
     from memolith.jobs.scheduler import Scheduler
 
-    def say_turn(ours: bool) -> None:
-        if ours:
-            text = f"Keeping the schedule of {memory.root}: {', '.join(names)}. Ctrl-C ends it."
-        else:
-            text = (
-                f"Another process keeps the schedule of {memory.root}."
-                " This one waits, and takes over when that one ends. Ctrl-C ends the wait."
-            )
-        output.note(text)
-
-    scheduler = Scheduler(
-        memory.jobs,
-        tell=partial(_show, call),
-        turn=say_turn,
-        begin=_tell_due,
-        waits=lambda: output.note(f"{memory.config.profile.primary} is over its limits: {WAITS}."),
-    )
-    signal.signal(signal.SIGTERM, lambda *_: scheduler.has_ended.set())
-    scheduler.start()
+    schedulers = [
+        Scheduler(
+            memory.jobs,
+            tell=show,
+            turn=partial(_say_turn, memory.root, names),
+            begin=_tell_due,
+            waits=partial(_say_over, memory.config.profile.primary),
+        )
+        for memory, names in kept
+    ]
+    ended = schedulers[0].has_ended
+    signal.signal(signal.SIGTERM, lambda *_: ended.set())
+    for scheduler in schedulers:
+        scheduler.has_ended = ended  # where the reports of one cannot be shown, no others can
+        scheduler.start()
     try:
-        scheduler.has_ended.wait()
+        ended.wait()
     finally:
-        scheduler.stop()
-    if scheduler.failure is not None:
-        raise scheduler.failure
+        for scheduler in schedulers:
+            scheduler.stop()
+    for scheduler in schedulers:
+        if scheduler.failure is not None:
+            raise scheduler.failure
+
+
+def _say_turn(root: str, names: Sequence[str], ours: bool) -> None:
+    text = f"Keeping the schedule of {root}: {', '.join(names)}. Ctrl-C ends it."
+    if not ours:
+        text = (
+            f"Another process keeps the schedule of {root}."
+            " This one waits, and takes over when that one ends. Ctrl-C ends the wait."
+        )
+    output.note(text)
+
+
+def _say_over(path: str) -> None:
+    from memolith.jobs.overfull import WAITS
+
+    output.note(f"{path} is over its limits: {WAITS}.")

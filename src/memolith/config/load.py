@@ -18,11 +18,17 @@ MEMORY_PLACES = ("MEMORY.md", "memory/MEMORY.md")
 
 # Variables of ours that are not settings.
 LLM_KEY, EMBED_KEY, FSYNC = "MEMOLITH_LLM_KEY", "MEMOLITH_EMBED_KEY", "MEMOLITH_FSYNC"
+INDEX_KEY = "MEMOLITH_INDEX_KEY"
 OTHER_VARIABLES = (
     "MEMOLITH_ROOT", "MEMOLITH_HOME", "MEMOLITH_PROFILE", "MEMOLITH_DEBUG", LLM_KEY, EMBED_KEY, FSYNC,
+    INDEX_KEY,
 )  # fmt: skip
 
-KEYS = {"llm.key": LLM_KEY, "embed.key": EMBED_KEY}  # somebody may look for them among the settings
+KEYS = {
+    "llm.key": LLM_KEY,
+    "embed.key": EMBED_KEY,
+    "index.key": INDEX_KEY,
+}  # somebody may look for them among the settings
 
 # tomllib needs time quadratic in the dots of one key: 64 kB of `a.a.a…` took 23 s. With both caps
 # the worst file takes half a second, and no settings file of a person comes near them.

@@ -10,8 +10,12 @@ import re
 from collections.abc import Mapping
 from contextlib import suppress
 from operator import attrgetter
+from typing import TYPE_CHECKING
 
 from memolith.config.setting import TOOL_NAMES, Rule, Setting, Value, Values, setting, tool_names
+
+if TYPE_CHECKING:
+    from memolith.reports import SettingValue
 
 
 def one_of(*choices: str) -> Rule:
@@ -61,6 +65,12 @@ CRON = Rule("a cron expression such as 0 3 * * * (minute hour day month weekday)
 # Text of a memory may leave this machine only encrypted.
 _ADDRESS = r"(?i:https://[^/?#@\s]+|http://(localhost|127\.0\.0\.1|\[::1\])(:\d+)?)(/[^?\s]*)?"
 ENDPOINT = like(_ADDRESS, 'the https address of an OpenAI-compatible API (http only on this machine), or "" for none')
+
+_LOCAL = r"(localhost|127\.0\.0\.1|\[::1\])"
+ENGINE = like(
+    rf"(?i:https://\S+|http://{_LOCAL}(:\d+)?/?|postgres(ql)?://\S+)",
+    'https://… of a Chroma server (http only on this machine), postgresql://…, or "" for none',
+)
 
 # A job must not write into a file that has a meaning of its own: its lines would be read as that.
 _USED = r"((memory/)?memory|user|longmemory|dreams|memory/experiences|memory/\d{4}-\d\d-\d\d)\.md$"
@@ -152,17 +162,30 @@ class SearchConfig(Values):
 
     words: bool = setting(True, "Whether to search by words (BM25).")
     meaning: bool = setting(True, "Whether to search by meaning (vectors).")
+    stop_words: bool = setting(True, "Whether words like \"the\" are left out of a question.")
+    stop_words_path: str = setting("stop_words.txt", "The file of your own stop words inside the profile, one a line; `-word` removes one of ours.", INSIDE)
+    synonyms: bool = setting(True, "Whether a word is also searched by its synonyms and translations.")
+    dates: bool = setting(True, "Whether \"yesterday\" or \"in March\" prefers what is from those days.")
+    fusion: str = setting("votes", "How both rankings become one: `votes` weighs raw scores, chats and passages; `rrf` goes by ranks alone.", one_of("votes", "rrf"))
     rrf_k: int = setting(60, "The constant k of reciprocal rank fusion; larger means flatter.", between(1, 1000))
     synonyms_path: str = setting("synonyms.tsv", "The file of your own synonyms inside the profile; see search-language.md.", INSIDE)
     decay: bool = setting(True, "Whether the newer of two equal hits comes first.")
-    half_life_days: float = setting(30.0, "Half-life of the bonus for new notes, in days.", at_least(0.1))
+    half_life_days: float = setting(30.0, "After so many days a dated hit has lost half of what age can take.", at_least(0.1))
+    decay_strength: float = setting(0.1, "How much of a score age can take: 1 multiplies it by 0.5^(age / half-life), 0 ignores age.", between(0, 1))
     diversify: bool = setting(True, "Whether copies of a better hit move down.")
     mmr_lambda: float = setting(0.7, "1 ranks by relevance alone, 0 by variety alone.", between(0, 1))
+    mmr_floor: float = setting(0.75, "Texts less alike than this are different evidence; 0 takes any common word for repetition.", between(0, 1))
 
 class IndexConfig(Values):
     """What is searched besides the profile."""
 
     path: str = setting("", "A folder for the index, which gets one of its own there; empty: in `.memolith/`.", FOLDER, trusted_only=True)
+    backend: str = setting("builtin", "The engine: `builtin`, `chroma` (vectors in Chroma), `qmd` (asks the program QMD, too) or `postgres`.", one_of("builtin", "postgres", "chroma", "qmd"), trusted_only=True)
+    url: str = setting("", "Where the engine is: `http://localhost:8000` for Chroma (empty: embedded), `postgresql://…` for PostgreSQL.", ENGINE, trusted_only=True)
+    command: str = setting("qmd", "How QMD is started.", trusted_only=True)
+    timeout_seconds: float = setting(5.0, "How long Chroma, QMD or PostgreSQL may take to answer.", between(0.05, 600), trusted_only=True)
+    chunk_bytes: int = setting(1600, "Length of a piece of prose, about four bytes a token.", between(200, 20000))
+    overlap_bytes: int = setting(320, "How much of a piece is repeated in the next, at most half of it.", between(0, 10000))
     extra_paths: tuple[str, ...] = setting((), "Folders whose Markdown is searched too and never written, as `[\"~/notes\"]`.", FOLDER, trusted_only=True)
 
 class EmbedConfig(Values):
@@ -259,6 +282,14 @@ for _section, _values in SECTIONS.items():
         if isinstance(_setting, Setting):
             _setting.name = f"{_section}.{_key}"
             SETTINGS[_setting.name] = _setting
+
+
+def setting_value(config: Config, origins: Mapping[str, str], name: str) -> SettingValue:
+    """The setting with this full name as people and programs see it."""
+    from memolith.reports import SettingValue
+
+    one, value = SETTINGS[name], value_of(config, name)
+    return SettingValue(name, value, origins[name], one.default, one.doc, one.restart)
 
 
 def value_of(config: Config, name: str) -> Value:

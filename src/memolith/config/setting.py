@@ -75,7 +75,7 @@ class Setting:
         entries = value if isinstance(value, tuple) else (value,)
         if type(value) is self.kind and all(map(self._accepts, entries)):
             return value
-        message = f"{self.name} = {quoted(raw)} ({origin}): expected {self.expected}"
+        message = f"{self.name} = {quoted(raw)}{given_in(origin)}: expected {self.expected}"
         raise ConfigError(message, setting=self.name, origin=origin, hint=self._hint(raw))
 
     def _converted(self, raw: object, *, is_text: bool) -> object:
@@ -160,6 +160,11 @@ def quoted(value: object) -> str:
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 
+def given_in(origin: str) -> str:
+    """Where a value was given, behind a space; not if the user just typed it."""
+    return "" if origin == ARGUMENT else f" ({origin})"
+
+
 def unknown(
     what: str, name: str, origin: str, names: Iterable[str], min_similarity: float = 0.6
 ) -> ConfigError:
@@ -167,7 +172,7 @@ def unknown(
     near = nearest(name, names, min_similarity)
     hint = f"Did you mean {near}?" if near else SEE_ALL
     shown = name if name.isprintable() and len(name) <= 80 else quoted(name)
-    message = f"Unknown {what} {shown} ({origin})"
+    message = f"Unknown {what} {shown}{given_in(origin)}"
     return ConfigError(message, setting=name.strip("[]"), origin=origin, hint=hint)
 
 

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
+from typing import TypeVar
 
+from memolith.context import chat_items
 from memolith.context.recall import Recaller
 from memolith.errors import MemolithError, RefusedError
 from memolith.files import gate, layout
-from memolith.files.chat_log import ARCHIVE, encode_turn, parse_turn
+from memolith.files.chat_log import ARCHIVE, encode_turn, kept_turn, parse_turn
 from memolith.files.folder import Folder
 from memolith.files.transaction import Transaction
 from memolith.results import Recap, Turn
 from memolith.store import Store
-from memolith.text.quotation import without_fenced
 from memolith.visibility import allowed_platform
 
-TRUNCATED = "... [truncated]"
+T = TypeVar("T")
+
+# Names of chats that every program spells the same way in JSON.
+_PLAIN = re.compile(r"[\w.:@+-]+", re.ASCII)
 _MAX_BACKUPS = 2  # chats are rotated often, and must not push out backups of the memory
 
 
@@ -41,7 +46,8 @@ class Chats:
     ) -> Turn | None:
         """Append one exchange of a chat to the conversation history; None if history is off.
 
-        `said` is when it was said, for turns that are imported later; by default now.
+        `said` is when it was said, for turns that are imported later; by default now. A key or token known
+        by its form is not written: `[secret: an API key]` is, and `replaced` of the turn names the kinds.
         """
         store = self._store
         if not store.config.chat.enabled:
@@ -52,21 +58,14 @@ class Chats:
             turn = Turn(
                 created=gate.whole_moment(said) if said is not None else store.clock.now(),
                 chat=chat,
-                user=self._shorten(without_fenced(gate.whole_characters(user))),
-                assistant=self._shorten(without_fenced(gate.whole_characters(assistant))),
-                platform=allowed_platform(
-                    platform, self._channel, self._store.config.trust.external
-                ),
+                user=user,
+                assistant=assistant,
+                platform=allowed_platform(platform, self._channel, store.config.trust.external),
             )
+            turn = kept_turn(turn, store.config.chat.max_chars_per_entry)
             number = transaction.append(layout.CONVERSATIONS, encode_turn(turn))
             transaction.commit()
-        # Rotation rewrites the whole file, so it waits until the file has grown by about an eighth:
-        # until then a chat may have some turns too many, which readers skip.
-        step = 1 << max(0, number.bit_length() - 4)
-        if number > store.config.chat.max_entries and number % step == 0:
-            # Housekeeping: the turn is on disk, and the next one tries again.
-            with suppress(MemolithError), store.writing() as transaction:
-                _rotate(transaction, store.config.chat.max_entries, store.clock.now())
+        self._rotate_if_due(number)
         return turn
 
     def turns(self, chat: str | None = None, *, limit: int | None = None) -> tuple[Turn, ...]:
@@ -76,8 +75,66 @@ class Chats:
         """
         gate.check_is_text_or_none(chat=chat)
         gate.check_is_number_or_none(limit=limit)
-        found = tuple(self._turns_by_line(chat).values())
-        return found if limit is None else found[max(0, len(found) - max(0, limit)) :]
+        found = (t for t in self._turns_by_line(chat).values() if t.user or t.assistant)
+        # In the file, chats that were imported are behind newer ones.
+        return _newest(tuple(sorted(found, key=lambda turn: turn.created)), limit)
+
+    def add_items(
+        self, items: Sequence[Mapping[str, object]], *, chat: str, platform: str = "library"
+    ) -> None:
+        """Append the messages of an agent framework to a chat, each whole, all or none.
+
+        What a user or an assistant says in them is found and recapped like any turn.
+        """
+        store = self._store
+        if not store.config.chat.enabled:
+            raise RefusedError(
+                "Chats are not kept, because chat.enabled is off.",
+                hint="To keep them: memolith config set chat.enabled true",
+            )
+        gate.check_is_text(chat=chat, platform=platform)
+        gate.check_name("chat", chat)
+        gate.check_name("platform", platform)
+        chat_items.check(items)
+        platform = allowed_platform(platform, self._channel, store.config.trust.external)
+        if not items:
+            return
+        with store.writing() as transaction:
+            max_chars, now = store.config.chat.max_chars_per_entry, store.clock.now()
+            turns = [chat_items.turn_of(item, now, chat, platform) for item in items]
+            lines = b"".join(chat_items.encode(kept_turn(turn, max_chars)) for turn in turns)
+            number = transaction.append(layout.CONVERSATIONS, lines)
+            transaction.commit()
+        self._rotate_if_due(number, len(turns))
+
+    def items(self, chat: str, *, limit: int | None = None) -> tuple[Mapping[str, object], ...]:
+        """The messages of a chat, oldest first; those that were added as items are as they were.
+
+        With `limit`, the newest ones, at most this many.
+        """
+        gate.check_is_text(chat=chat)
+        gate.check_is_number_or_none(limit=limit)
+        turns = self._turns_by_line(chat).values()
+        return _newest(tuple(one for turn in turns for one in chat_items.items_of(turn)), limit)
+
+    def pop(self, chat: str) -> Mapping[str, object] | None:
+        """Remove the newest message of a chat and return it; None if the chat is empty."""
+        gate.check_is_text(chat=chat)
+        if not self._store.profile.exists:
+            return None
+        with self._store.changing() as transaction:
+            return chat_items.pop(transaction, chat)
+
+    def clear(self, chat: str) -> int:
+        """Remove a chat from the history and its archive; returns how many lines it had.
+
+        Backups of the history keep it until newer ones have replaced them.
+        """
+        gate.check_is_text(chat=chat)
+        if not self._store.profile.exists:
+            return 0
+        with self._store.changing() as transaction:
+            return chat_items.clear(transaction, chat)
 
     def recap(
         self,
@@ -112,22 +169,34 @@ class Chats:
             return make_recap(self.turns(chat, limit=most), room, show)
         filters = make_filters(self._store.clock, chat=chat, path=layout.CONVERSATIONS)
         found = self._recaller().recall_in_time(about, 4 * most, filters, config.timeout_seconds)
-        best = turns_about(self._turns_by_line(chat), found, most)
+        best = turns_about(self._turns_by_line(chat), found, most, about)
         return make_recap_about(best, room, show, found.warnings)
+
+    def _rotate_if_due(self, number: int, added: int = 1) -> None:
+        """Rotate a history that has this many lines now, of which some were added.
+
+        Rotation rewrites the whole file, so it waits until the file has grown by about an eighth:
+        until then a chat may have some turns too many, which readers skip.
+        """
+        store = self._store
+        step = 1 << max(0, number.bit_length() - 4)
+        if number > store.config.chat.max_entries and number % step < added:
+            # Housekeeping: the turn is on disk, and the next one tries again.
+            with suppress(MemolithError), store.writing() as transaction:
+                _rotate(transaction, store.config.chat.max_entries, store.clock.now())
 
     def _turns_by_line(self, chat: str | None) -> dict[int, Turn]:
         if not self._store.profile.exists:
             return {}
         with Folder(self._store.root) as folder:
             lines = (folder.read(layout.CONVERSATIONS) or b"").split(b"\n")
+        if chat is not None and _PLAIN.fullmatch(chat):  # nearly all lines are those of other chats
+            name = chat.encode()
+            lines = [line if name in line else b"" for line in lines]
         excess = _excess(lines, self._store.config.chat.max_entries)
-        found = {at + 1: parse_turn(line) for at, line in enumerate(lines) if at not in excess}
+        kept = ((at + 1, line) for at, line in enumerate(lines) if line and at not in excess)
+        found = {number: parse_turn(line) for number, line in kept}
         return {line: turn for line, turn in found.items() if turn and chat in (None, turn.chat)}
-
-    def _shorten(self, text: str) -> str:
-        """The text cut to the cap of one entry, with a mark that says so."""
-        limit = self._store.config.chat.max_chars_per_entry
-        return text if len(text) <= limit else text[: max(0, limit - len(TRUNCATED))] + TRUNCATED
 
 
 def _rotate(transaction: Transaction, max_entries: int, now: datetime) -> None:
@@ -172,15 +241,23 @@ def _archived_before(data: bytes, before: bytes, archive: bytes, max_entries: in
 
 
 def _excess(lines: Sequence[bytes], max_entries: int) -> set[int]:
-    """Which lines are over the cap of their chat, counted from the newest."""
+    """Which lines are over the cap of their chat, counted from the newest.
+
+    Items count with the user's message before them: without it, a model may refuse to go on.
+    """
     newer: Counter[str] = Counter()
     excess = set()
     for at in reversed(range(len(lines))):
         if turn := parse_turn(lines[at]):
-            newer[turn.chat] += 1
-            if newer[turn.chat] > max_entries:
+            if newer[turn.chat] >= max_entries:
                 excess.add(at)
+            elif turn.item is None or turn.user:
+                newer[turn.chat] += 1
     return excess
+
+
+def _newest(found: tuple[T, ...], limit: int | None) -> tuple[T, ...]:
+    return found if limit is None else found[max(0, len(found) - max(0, limit)) :]
 
 
 def _check_turn(user: str, assistant: str, chat: str, platform: str) -> None:

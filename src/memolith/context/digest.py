@@ -8,7 +8,7 @@ from memolith.context.excerpts import excerpt
 from memolith.results import Hit
 from memolith.text.budget import estimate_tokens
 from memolith.text.cleaning import one_line, shown_path
-from memolith.text.quotation import fence, quoted_line, source
+from memolith.text.quotation import fence, quoted_line, quoted_lines, source
 from memolith.text.stopwords import keywords
 from memolith.text.summary_line import short_id
 
@@ -70,10 +70,16 @@ class Digest:
         name = short_id(known) if known != hit.path else ""
         place = shown_path(str(hit.citation)) if self._cited else name or "memory"
         mark = source(place, hit.trust, str(hit.dated or ""))
-        kind = quoted_line(hit.category, 40) if hit.category else "chat" if hit.chat else "file"
-        speaker = f"{hit.role}: " if hit.role else ""
-        text = excerpt(one_line(hit.text[:_LOOKED_AT]), self._asked, _MOST_CHARS_OF_A_HIT)
-        return f"- [{kind}] {speaker}{quoted_line(text, _MOST_CHARS_OF_A_HIT)} {mark}"
+        kind = hit.source_category or hit.category or ("chat" if hit.chat else "file")
+        before = f"- [{quoted_line(kind, 40)}]{f' {hit.role}:' if hit.role else ''}"
+        text = hit.text[:_LOOKED_AT].strip()
+        if "\n" not in text:
+            text = excerpt(one_line(text), self._asked, _MOST_CHARS_OF_A_HIT)
+            return f"{before} {quoted_line(text, _MOST_CHARS_OF_A_HIT)} {mark}"
+        # Markdown says something by its lines. Each is marked: none can pretend to be a line of ours.
+        text = excerpt(text, self._asked, _MOST_CHARS_OF_A_HIT)
+        text = text if len(text) <= _MOST_CHARS_OF_A_HIT else f"{text[:_MOST_CHARS_OF_A_HIT]} …"
+        return f"{before} {mark}\n{quoted_lines(text)}"
 
     def _text(self, memories: list[str], experiences: list[str]) -> str:
         parts = list[str]()

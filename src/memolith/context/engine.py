@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from memolith.errors import ConfigError, MemolithError
 from memolith.files import gate
@@ -16,12 +16,8 @@ from memolith.types import Progress
 if TYPE_CHECKING:
     from memolith.context.recall import Recaller
     from memolith.finder import Finder
-    from memolith.reports import IndexStatus, Reconfiguration, SyncReport
+    from memolith.reports import IndexStatus, MigrationReport, Reconfiguration, SyncReport
     from memolith.results import Filters, SearchResult
-
-    Answer = Callable[[Filters, int], SearchResult]
-
-T = TypeVar("T")
 
 
 class Engine:
@@ -53,8 +49,9 @@ class Engine:
         store, config = self._store, self._store.config
         with self._guard:
             if self._recaller is None or self._recaller.config is not config.context:
+                own = (config.search.synonyms_path, config.search.stop_words_path)
                 self._recaller = Recaller(
-                    StoreVersion(store.root, config.index.extra_paths, config.search.synonyms_path),
+                    StoreVersion(store.root, config.index.extra_paths, own),
                     config.context,
                     self.ask,
                     store.note_shown,
@@ -63,26 +60,31 @@ class Engine:
             return self._recaller
 
     def ask(
-        self, question: str, filter_sets: Sequence[Filters], limit: int, work: Callable[[Answer], T]
-    ) -> T:
+        self, question: str, filter_sets: Sequence[Filters], limits: Sequence[int]
+    ) -> list[SearchResult]:
         """Ask the finder; a memory that does not exist yet has no hits, and a warning."""
         from memolith.results import SearchResult
 
         profile = self._store.profile
         if not profile.exists:
-            nothing = SearchResult(hits=(), warnings=profile.missing)
-            return work(lambda *_: nothing)
-        return self.finder().ask(question, filter_sets, limit, work)
+            return [SearchResult(hits=(), warnings=profile.missing)] * len(filter_sets)
+        return self.finder().ask(question, filter_sets, limits)
 
-    def search(self, text: str, limit: int, filters: Filters, *, explain: bool) -> SearchResult:
-        """Ask the finder and log what it shows; a result without hits says why it has none."""
+    def search(
+        self, text: str, limit: int, filters: Filters, *, explain: bool, log: bool
+    ) -> SearchResult:
+        """Ask the finder and log what it shows; a result without hits says why it has none.
+
+        A person who looks around recalls nothing, so that is not logged.
+        """
         from memolith.search.filters import explain_empty
 
         finder = self.finder()
         result = finder.search(text, max(0, limit), filters, explain=explain)
         if not result.hits:
             result = finder.explain_nothing(explain_empty(result, filters), filters)
-        self._store.note_shown(result.hits, text, "search")
+        if log:
+            self._store.note_shown(result.hits, text, "search")
         return result
 
     def reconfigure(self) -> Reconfiguration:
@@ -128,6 +130,21 @@ class IndexCommands:
         self._store.existing().close()
         return self._engine.finder().index.rebuild(progress)
 
+    def migrate(
+        self, backend: str, *, url: str | None = None, progress: Progress | None = None
+    ) -> MigrationReport:
+        """Index every file with another engine, and compare its answers; settings stay as they are.
+
+        Raises IndexUnavailableError if it cannot be used, or holds something else.
+        """
+        from memolith.context.migrate import migrate
+
+        gate.check_is_text(backend=backend)
+        gate.check_is_text_or_none(url=url)
+        gate.check_is_function_or_none(progress=progress)
+        self._store.existing().close()
+        return migrate(self._store, self._engine.finder, backend, url, progress)
+
     def status(self) -> IndexStatus:
         """How far the index is behind the files; nothing is made or changed."""
         self._store.existing().close()
@@ -153,5 +170,4 @@ class IndexCommands:
         from memolith.search.filters import make_filters
 
         with suppress(MemolithError):
-            filters = make_filters(self._store.clock)
-            self._engine.ask("warm", [filters], 1, lambda answer: answer(filters, 1))
+            self._engine.ask("warm", [make_filters(self._store.clock)], [1])

@@ -13,7 +13,7 @@ from memolith.files.folder import Folder
 from memolith.files.passages import parse_citation
 from memolith.results import Hit
 from memolith.text.cleaning import one_line
-from memolith.text.quotation import quoted
+from memolith.text.quotation import LINE_BEGINS, quoted
 from memolith.types import Citation
 
 _LINES = re.compile(r"L(\d+)(?:-L(\d+))?")
@@ -63,7 +63,7 @@ class Known:
 
 def _on_one_line(text: str) -> str:
     """As a quotation would be, on one line; line by line, because most need no cleaning."""
-    lines = text.replace("\r\n", "\n").split("\n")
+    lines = (line.removeprefix(LINE_BEGINS) for line in text.replace("\r\n", "\n").split("\n"))
     return " ".join(filter(None, (quoted(one_line(line)) for line in lines)))
 
 

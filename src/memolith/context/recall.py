@@ -49,7 +49,7 @@ class Recaller:
         """A search whose answer may be a moment old, but never older than the last write."""
 
         def make() -> SearchResult:
-            found = self._ask(question, [filters], limit, lambda answer: answer(filters, limit))
+            found = self._ask(question, [filters], [limit])[0]
             self._note_shown(found.hits, question, "recall")
             return SearchResult(hits=found.hits, sessions=found.sessions, warnings=found.warnings)
 

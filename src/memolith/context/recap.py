@@ -10,9 +10,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from memolith.clock import Clock
 from memolith.results import Recap, SearchResult, Turn
 from memolith.text.quotation import FENCE_CHARS, LINE_BEGINS, fence, quoted_lines, source
+from memolith.text.stopwords import keywords
+from memolith.text.terms import stems, term_counts
 from memolith.visibility import Patterns, trust_label
 
 Show = Callable[[Turn], str]
+_COMPARED_CHARS = 4_000
 
 
 def make_recap(turns: Sequence[Turn], max_chars: int, show: Show) -> Recap:
@@ -40,10 +43,13 @@ def make_recap_about(
     )
 
 
-def turns_about(by_line: Mapping[int, Turn], found: SearchResult, most: int) -> dict[int, Turn]:
+def turns_about(
+    by_line: Mapping[int, Turn], found: SearchResult, most: int, asked: str = ""
+) -> dict[int, Turn]:
     """The turns the hits belong to, by their lines, the best first.
 
-    A search holds back what was said already; in a chat, each time it was said is a turn of its own.
+    A search holds back what was said already; in a chat, each time it was said is a turn of its own. A
+    short turn is also found by its neighbours' words: one with words of the question itself is before it.
     """
     by_score = sorted(found.hits, key=lambda hit: -hit.score)
     hits = ((hit.citation.first_line, hit.text) for hit in by_score)
@@ -53,7 +59,13 @@ def turns_about(by_line: Mapping[int, Turn], found: SearchResult, most: int) -> 
         for line, text in hits
         if line in by_line and text in (by_line[line].user, by_line[line].assistant)
     )
-    return {line: by_line[line] for line in list(best)[:most]}
+    terms = {term for word in keywords(asked) for term in stems(word)}
+    ordered = sorted(best, key=lambda line: terms.isdisjoint(_terms(by_line[line])))
+    return {line: by_line[line] for line in ordered[:most]}
+
+
+def _terms(turn: Turn) -> dict[str, int]:
+    return term_counts(f"{turn.user} {turn.assistant}"[:_COMPARED_CHARS])
 
 
 def _how_many_fit(turns: Iterable[Turn], max_chars: int, show: Show) -> int:

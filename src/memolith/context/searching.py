@@ -4,23 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 from memolith.context.deadline import in_time
 from memolith.results import WEAK, Filters, Hit, SearchResult
 
-Answer = Callable[[Filters, int], SearchResult]
 MaySee = Callable[[Hit], bool]
-T = TypeVar("T")
 
 
 class Ask(Protocol):
-    """Puts a question to the index once, and does some work with its answers by filters."""
+    """Puts a question to the index once, for several sets of filters."""
 
     def __call__(
-        self, question: str, kinds: Sequence[Filters], most: int, work: Callable[[Answer], T], /
-    ) -> T:
-        """What the work comes to, which may ask for at most so many hits of each kind."""
+        self, question: str, filter_sets: Sequence[Filters], limits: Sequence[int], /
+    ) -> list[SearchResult]:
+        """For each set of filters at most so many hits."""
         ...
 
 
@@ -46,73 +44,57 @@ class Found:
     past: frozenset[str] = frozenset()  # see `SearchResult`
 
 
-class Searches:
-    """Memories, turns of this chat and experiences that answer a message: one question to the index."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What a turn looks for: so many memories, with those of its chat, and past experiences."""
 
-    def __init__(
-        self, ask: Ask, filters: Filters, question: str, may_see: MaySee, *, some_known: bool
-    ) -> None:
-        """`may_see` decides which hits count; it refuses more of them if some are known already."""
-        self._some_known = some_known
-        self._ask = ask
-        self._filters = filters
-        self._question = question
-        self._may_see = may_see
-        self._missing = "memories"  # what is being searched for
-        self._is_over = False  # nobody waits any more
-        self._is_weak = False  # what was found is only the nearest
-        # Replaced as a whole: another thread looks at it when the time is over.
-        self._found = Found()
+    memories: int
+    experiences: int
+    chat: str | None
+    some_known: bool  # then more of them are refused
+    seconds: float
 
-    def run(self, limit: int, experiences: int, chat: str | None, seconds: float) -> Found:
-        """Search for at most so long; what is missing then is said in the warnings."""
-        memories = replace(self._filters, also_chat=chat)
-        learned = replace(self._filters, category="experience")
-        kinds = [memories, learned] if experiences else [memories]
-        most = _at_most(max(limit, experiences))
 
-        def work(answer: Answer) -> None:
-            self._found, self._is_weak = Found(), False  # begun anew, if the index was
-            hits = self._hits(answer, memories, limit)
-            if self._is_weak or self._is_over:
-                return  # nobody asked for it: what is only the nearest is not handed over
-            self._found = replace(self._found, memories=tuple(hits))
-            if experiences:
-                self._missing = "past experiences"
-                hits = self._hits(answer, learned, experiences)
-                self._found = replace(self._found, experiences=tuple(hits))
+def find(ask: Ask, filters: Filters, question: str, may_see: MaySee, wanted: Wanted) -> Found:
+    """Search for at most so long; what is late is said in the warnings. `may_see` refuses hits."""
+    found = list[Found]()
+    if in_time(
+        lambda: found.append(_find(ask, filters, question, may_see, wanted)), wanted.seconds
+    ):
+        return found[0]
+    late = f"The search took longer than {wanted.seconds:g} seconds: this answer is without it."
+    return Found(warnings=(late,))
 
-        if in_time(lambda: self._ask(self._question, kinds, most, work), seconds):
-            return self._found
-        self._is_over = True
-        found = self._found
-        late = (
-            f"The search for {self._missing} took longer than {seconds:g} seconds:"
-            " this answer is without it."
-        )
-        return replace(found, warnings=(*found.warnings, late))
 
-    def _hits(self, answer: Answer, filters: Filters, limit: int) -> list[Hit]:
-        some = limit + limit // (2 if self._some_known else 6) + _ASKED_FOR_MORE
-        hits, enough = self._asked_for(answer, some, filters, limit)
-        if not enough:
-            hits, _ = self._asked_for(answer, _at_most(limit), filters, limit)
-        return hits
+def _find(ask: Ask, filters: Filters, question: str, may_see: MaySee, wanted: Wanted) -> Found:
+    limits = [wanted.memories, wanted.experiences][: 1 + bool(wanted.experiences)]
+    kinds = [replace(filters, also_chat=wanted.chat), replace(filters, category="experience")]
+    kinds = kinds[: len(limits)]
+    asked = [limit + limit // (2 if wanted.some_known else 6) + _ASKED_FOR_MORE for limit in limits]
+    answers = ask(question, kinds, asked)
+    chosen = [_seen(answer, may_see) for answer in answers]
+    for at, (limit, (hits, is_some)) in enumerate(zip(limits, chosen, strict=True)):
+        if is_some and len(hits) < limit and len(answers[at].hits) >= asked[at]:
+            (answers[at],) = ask(question, [kinds[at]], [_at_most(limit)])
+            chosen[at] = _seen(answers[at], may_see)
+    warnings = dict.fromkeys(warning for answer in answers for warning in answer.warnings)
+    warnings.pop(WEAK, None)
+    past = frozenset[str]().union(*(answer.past for answer in answers))
+    if answers[0].weak:  # nobody asked for it: what is only the nearest is not handed over
+        return Found(warnings=tuple(warnings), past=past)
+    memories, *others = [
+        tuple(hits[:limit]) for limit, (hits, _) in zip(limits, chosen, strict=True)
+    ]
+    best = _best(answers[0].hits)
+    learned = tuple(hit for some in others for hit in some if hit.named or _is_good(hit, best))
+    return Found(memories=memories, experiences=learned, warnings=tuple(warnings), past=past)
 
-    def _asked_for(
-        self, answer: Answer, most: int, filters: Filters, limit: int
-    ) -> tuple[list[Hit], bool]:
-        """The hits that may be seen, and whether asking for more would add none."""
-        found = answer(filters, most)
-        self._is_weak = found.weak
-        warnings = dict.fromkeys((*self._found.warnings, *found.warnings))
-        warnings.pop(WEAK, None)
-        past = self._found.past | found.past
-        self._found = replace(self._found, warnings=tuple(warnings), past=past)
-        telling = _telling(found.hits)
-        hits = [hit for hit in telling if self._may_see(hit)]
-        all_seen = len(hits) == len(telling) or len(found.hits) < most
-        return hits[:limit], all_seen or len(hits) >= limit
+
+def _seen(answer: SearchResult, may_see: MaySee) -> tuple[list[Hit], bool]:
+    """The hits that tell something and may be seen, and whether some of them may not."""
+    telling = _telling(answer.hits)
+    hits = [hit for hit in telling if may_see(hit)]
+    return hits, len(hits) < len(telling)
 
 
 def _at_most(limit: int) -> int:
@@ -128,12 +110,17 @@ def _telling(hits: Sequence[Hit]) -> list[Hit]:
     asked_for = [hit for hit in hits if hit.named]
     if asked_for and not with_words:
         return asked_for
-    best = max((hit.score for hit in with_words), default=0.0)
+    best = _best(hits)
     good = [hit.named or _is_good(hit, best) for hit in hits]
     newest = {hit.superseded_by for hit, is_good in zip(hits, good, strict=True) if is_good}
     return [
         hit for hit, is_good in zip(hits, good, strict=True) if is_good or hit.citation in newest
     ]
+
+
+def _best(hits: Sequence[Hit]) -> float:
+    """The best score of what has words of the message."""
+    return max((hit.score for hit in hits if "words" in hit.ranks), default=0.0)
 
 
 def _is_good(hit: Hit, best: float) -> bool:

@@ -44,7 +44,6 @@ _RULE = "\n\n---\n\n"
 # the log of a day is still looked for in MEMORY.md.
 _BYTES = {"memory": 2.5, "today": 1.0, "yesterday": 0.5, "experiences": 0.5}
 _FEWEST_BYTES, _MAX_BYTES = 16_384, 1_048_576
-_CAPS = {"summary": 8_000}
 # A number as long as any, and room for the numbers of the fence, which estimates of tokens vary by.
 _MANY, _ROOM = "999,999,999", "x" * 60
 _NOTHING_FITS = "Not even one memory fits into so small a budget."
@@ -88,7 +87,7 @@ def session_start(profile: Profile, clock: Clock, config: Config, start: Start) 
         def chosen_pieces() -> Mapping[str, Chosen]:
             pieces = {name: pieces for name, (_, pieces) in layers.items()}
             room = budget - cost(_around(layers.values()))
-            return choose(pieces, _WEIGHTS, room, cost, _CAPS)
+            return choose(pieces, _WEIGHTS, room, cost)
 
         chosen = chosen_pieces()
         while reader.takes_back(layers, chosen.values()):

@@ -64,7 +64,6 @@ def choose(
     weights: Mapping[str, float],
     budget: int,
     cost: Callable[[str], int],
-    caps: Mapping[str, int] | None = None,
 ) -> dict[str, Chosen]:
     """The pieces of each layer that fit into the budget together, in their own order.
 
@@ -73,17 +72,16 @@ def choose(
     """
     costs = {name: [cost(f"{piece.text}\n") for piece in pieces] for name, pieces in layers.items()}
     order = [(name, at) for name, pieces in layers.items() for at in _by_value(pieces)]
-    caps = {name: (caps or {}).get(name, budget) for name in layers}
     own = _own(layers, order)
     wanted = {name: sum(costs[name][at] for at in own[name]) for name in layers}
-    given = shares({name: min(wanted[name], caps[name]) for name in layers}, weights, budget)
+    given = shares(wanted, weights, budget)
     chosen: dict[str, set[int]] = {name: set() for name in layers}
     used = dict.fromkeys(layers, 0)
     told = _Told()
 
     def take(name: str, at: int, room: int) -> None:
         piece, price = layers[name][at], costs[name][at]
-        if price <= min(room, caps[name]) - used[name] and not told.has_any_of(piece):
+        if price <= room - used[name] and not told.has_any_of(piece):
             chosen[name].add(at)
             used[name] += price
             told.add(piece)

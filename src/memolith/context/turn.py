@@ -10,7 +10,7 @@ from memolith.context.digest import Digest
 from memolith.context.known import Known
 from memolith.context.queries import derive
 from memolith.context.retold import SecretOn, without_retold
-from memolith.context.searching import Ask, Searches
+from memolith.context.searching import Ask, Wanted, find
 from memolith.context.skipping import skip_reason
 from memolith.errors import RefusedError
 from memolith.files import gate
@@ -80,13 +80,15 @@ def turn_context(
             return False
         return True
 
-    searches = Searches(ask, filters, " ".join(queries), may_see, some_known=bool(turn.known))
-    found = searches.run(
-        config.max_results if turn.limit is None else max(0, turn.limit),
-        config.experiences,
-        turn.chat,
-        config.deadline_seconds if turn.deadline_seconds is None else turn.deadline_seconds,
+    seconds = config.deadline_seconds if turn.deadline_seconds is None else turn.deadline_seconds
+    wanted = Wanted(
+        memories=config.max_results if turn.limit is None else max(0, turn.limit),
+        experiences=config.experiences,
+        chat=turn.chat,
+        some_known=bool(turn.known),
+        seconds=seconds,
     )
+    found = find(ask, filters, " ".join(queries), may_see, wanted)
     digest = Digest(
         queries[0],
         without_retold(

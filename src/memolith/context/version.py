@@ -16,10 +16,12 @@ from memolith.files.locks import LOCK_PATH
 class StoreVersion:
     """Compares the stamps of the files that are searched; safe to share between threads."""
 
-    def __init__(self, root: str, extra_paths: Sequence[str] = (), synonyms_path: str = "") -> None:
+    def __init__(
+        self, root: str, extra_paths: Sequence[str] = (), own_words: Sequence[str] = ()
+    ) -> None:
         self.root = root
         self._extra_paths = extra_paths
-        self._synonyms = os.path.join(root, synonyms_path) if synonyms_path else ""
+        self._own_words = [os.path.join(root, path) for path in own_words]
 
     def __call__(self) -> tuple[Hashable, bool]:
         """The version now, and whether it is settled, so that any later change would show in it."""
@@ -30,9 +32,9 @@ class StoreVersion:
                 stamps, warnings = roots.discover()
         except MemolithError as error:  # a memory that does not exist yet
             return error.message, False
-        if self._synonyms:  # not searched, but other synonyms give other answers
+        for path in self._own_words:  # not searched, but other synonyms give other answers
             with suppress(OSError, ValueError):
-                stamps[self._synonyms] = change_stamp_of(os.lstat(self._synonyms))
+                stamps[path] = change_stamp_of(os.lstat(path))
         newest = max((stamp[2] for stamp in stamps.values()), default=0)
         version = (written, hash(frozenset(stamps.items())), tuple(warnings))
         return version, newest < now - clock.FILE_TICK

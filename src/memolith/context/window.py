@@ -104,8 +104,13 @@ def _lines_between(head: bytes, end: int, far: int) -> int:
     """
     begin = max(0, end - _FAR)
     if begin < len(head):
-        return far - head[begin:].count(b"\n")
+        return far - _count_lines(head[begin:])
     return far + (begin - len(head)) * far // _FAR
+
+
+def _count_lines(data: bytes) -> int:
+    """How many lines are not blank."""
+    return data.count(b"\n") - data.count(b"\n\n")
 
 
 def _without_template(data: bytes) -> bytes:
@@ -136,7 +141,7 @@ def _read_far(fd: int, end: int, window: Window, most: int) -> int:
     while end > begin:
         start = max(begin, end - _PIECE)
         data = os.pread(fd, end - start, start)
-        lines += data.count(b"\n")
+        lines += _count_lines(data)
         data += cut
         if start:
             cut, _, data = data.partition(b"\n")

@@ -144,6 +144,35 @@ def write_private_file(folder: Folder, path: str, data: bytes) -> None:
     move(folder, stage(folder, data), path)
 
 
+def write_elsewhere(path: str, data: bytes, *, mode: int = FILE_MODE) -> None:
+    """Write a whole file that belongs to no profile, such as the settings of an agent host."""
+    folder, name = os.path.split(path)
+    os.makedirs(folder, FOLDER_MODE, exist_ok=True)
+    staged = os.path.join(folder, f".{name}.{os.urandom(4).hex()}")
+    fd = os.open(staged, os.O_WRONLY | os.O_CREAT | os.O_EXCL | FILE_FLAGS, FILE_MODE)
+    try:
+        write_all(fd, data)
+        os.fchmod(fd, mode)
+        sync_data(fd)
+        os.rename(staged, path)
+    except BaseException:  # half a file would only confuse; raised again
+        with suppress(OSError):
+            os.unlink(staged)
+        raise
+    finally:
+        close_quietly(fd)
+
+
+def remove_elsewhere(path: str, folders: int = 0) -> None:
+    """Delete a file that belongs to no profile, and so many empty folders above it."""
+    with suppress(FileNotFoundError):
+        os.unlink(path)
+    with suppress(OSError):  # not empty: somebody else uses it
+        for _ in range(folders):
+            path = os.path.dirname(path)
+            os.rmdir(path)
+
+
 def append_hint(folder: Folder, path: str, data: bytes, *, older: str, most_bytes: int) -> None:
     """Add a line to a log that may be lost: one write, unsynced, no lock; a full log starts anew.
 

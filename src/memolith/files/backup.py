@@ -17,7 +17,8 @@ from memolith.files.record_format import RecordFormatError, encode_time, parse_j
 from memolith.reports import Backup
 
 MANIFEST = "manifest.json"
-CHATS = "chats"  # the reason of backups that are counted apart
+# The reasons of backups that are made often: each counts apart, so as not to push out the others.
+CHATS, NOTES = "chats", "notes"
 
 
 def save_backup(folder: Folder, files: Mapping[str, bytes], *, reason: str, now: datetime) -> str:
@@ -77,12 +78,16 @@ def copies(folder: Folder, path: str, before: str = "") -> list[bytes]:
 def prune_backups(folder: Folder, keep: int, *, reason: str = "") -> None:
     """Delete the oldest backups beyond `keep`; manifests go first, so none is ever half there.
 
-    With `reason`, those of that reason alone; otherwise all but those of chats, which come and go.
+    With `reason`, those of that reason alone; otherwise all but those that are made often.
     Only housekeeping: what cannot be deleted now is tried again after the next backup.
     """
     with suppress(OSError, MemolithError):
         found = backups(folder)
-        own = [one for one in found if (one.reason == reason if reason else one.reason != CHATS)]
+        own = [
+            one
+            for one in found
+            if (one.reason == reason if reason else one.reason not in (CHATS, NOTES))
+        ]
         for backup in own[:-keep]:
             atomic_write.remove(folder, backup_path(backup.name, MANIFEST))
             for path in backup.files:

@@ -9,6 +9,7 @@ from datetime import date
 from itertools import takewhile
 
 from memolith.files import layout
+from memolith.files.gate import whole_characters
 from memolith.files.record_format import (
     RecordFormatError,
     encode_json,
@@ -17,6 +18,8 @@ from memolith.files.record_format import (
     parse_time,
 )
 from memolith.results import Chunk, Turn
+from memolith.text.open_secrets import without_keys
+from memolith.text.quotation import without_fenced
 from memolith.types import Record
 
 ARCHIVE = f"{layout.ARCHIVE_FOLDER}/{layout.CONVERSATIONS}"
@@ -27,16 +30,35 @@ _FIELDS = {
     "user_message": "user", "userMessage": "user", "bot_response": "assistant",
     "botResponse": "assistant", "assistantMessage": "assistant", "assistant_message": "assistant",
 }  # fmt: skip
+TRUNCATED = "... [truncated]"
+# A key may lie across the place where a text is cut, so keys are replaced before.
+_MAX_READ = 1_000_000
 # A message shorter than this is explained by those around it; a longer one would only be diluted.
 SHORT_CHARS = 200
 # How many messages on either side explain a short one. Fewer or more find less (benchmarks/recall).
 _NEIGHBOURS = 2
 
 
+def kept_turn(turn: Turn, max_chars: int) -> Turn:
+    """The turn as it is written: keys replaced by a mark, quotations from memory left out, texts cut."""
+    kinds: list[str] = []
+
+    def kept(text: str) -> str:
+        text, found = without_keys(without_fenced(whole_characters(text))[:_MAX_READ])
+        kinds.extend(found)
+        if len(text) <= max_chars:
+            return text
+        return text[: max(0, max_chars - len(TRUNCATED))] + TRUNCATED
+
+    user, assistant = kept(turn.user), kept(turn.assistant)
+    return replace(turn, user=user, assistant=assistant, replaced=tuple(kinds))
+
+
 def encode_turn(turn: Turn) -> bytes:
     """The turn as one line."""
     texts = (encode_time(turn.created), turn.chat, turn.user, turn.assistant, turn.platform)
-    return encode_json(dict(zip(_KEYS, texts, strict=True))) + b"\n"
+    line: dict[str, object] = dict(zip(_KEYS, texts, strict=True))
+    return encode_json(line if turn.item is None else {**line, "item": turn.item}) + b"\n"
 
 
 def parse_turn(line: bytes) -> Turn | None:
@@ -46,7 +68,9 @@ def parse_turn(line: bytes) -> Turn | None:
         known = content if isinstance(content, dict) else {}
         texts = {_FIELDS[key]: text for key, text in known.items() if key in _FIELDS}
         if len(texts) == len(_KEYS) and all(isinstance(text, str) for text in texts.values()):
-            return Turn(**{**texts, "created": parse_time(texts["created"], "timestamp")})
+            item = known.get("item")
+            texts = {**texts, "created": parse_time(texts["created"], "timestamp")}
+            return Turn(**texts, item=item if isinstance(item, dict) else None)
     return None
 
 

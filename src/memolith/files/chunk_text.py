@@ -62,7 +62,9 @@ def _text(handle: int, chunk: Chunk) -> ReadText | None:
     if record is None:
         return None
     names = names_told(record.text) if chunk.category == "compaction" else frozenset[str]()
-    return ReadText(record.text, copy_of=source_of(record), names=names)
+    source = source_of(record)
+    kind = str(record.metadata.get("category") or "") if source else ""
+    return ReadText(record.text, copy_of=source, source_category=kind, names=names)
 
 
 def _message(line: bytes, role: str) -> ReadText | None:

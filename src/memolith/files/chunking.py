@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import date
 
 from memolith.files import layout
@@ -24,11 +24,8 @@ from memolith.text.promoted_line import read_promoted
 from memolith.text.summary_line import read_line
 from memolith.types import Record
 
-# 400 tokens with 80 of overlap, at four bytes a token: a character of three bytes is nearly a word.
-CHUNK_BYTES = 1600
-OVERLAP_BYTES = 320
 # Part of every file's digest in the index: after a change of this number all files are cut again.
-CUT = 9
+CUT = 10
 
 # Bookkeeping of jobs. `trim.archive_path` may name a file below memory/, which is searched.
 _JOB_MARKS = (TRAILER, b"memolith:", b"## Compacted on ")
@@ -41,7 +38,26 @@ _ANY_TITLE = re.compile(rb"^ {0,3}#{1,6}[ \t]", re.MULTILINE)
 _FENCE = re.compile(r" {0,3}(```|~~~)")
 
 
-def chunk_file(path: str, data: bytes, day_of: Callable[[Record | Turn], date]) -> list[Chunk]:
+@dataclass(frozen=True, slots=True)
+class ChunkSize:
+    """How long pieces of prose are, and how much of one is repeated in the next, in bytes.
+
+    400 tokens with 80 of overlap, at four bytes a token: a character of three bytes is nearly a word.
+    """
+
+    size: int = 1600
+    overlap: int = 320
+
+
+STANDARD = ChunkSize()
+
+
+def chunk_file(
+    path: str,
+    data: bytes,
+    day_of: Callable[[Record | Turn], date],
+    size: ChunkSize = STANDARD,
+) -> list[Chunk]:
     """The chunks of a file. `day_of` gives the user's day on which a record or turn was written."""
     if is_utf16(data):
         return []
@@ -50,15 +66,19 @@ def chunk_file(path: str, data: bytes, day_of: Callable[[Record | Turn], date]) 
     is_elsewhere = path.startswith("@")  # a root id: in extra folders a note may be anywhere
     note = readable_note(path, data) if is_elsewhere or is_note_path(path) else None
     if note is not None:
-        return list(_note_chunks(path, data, note, day_of(note)))
-    chunks = _markdown_chunks(path, data, day_of)
+        return list(_note_chunks(path, data, note, day_of(note), size))
+    chunks = _markdown_chunks(path, data, day_of, size)
     if is_broken_secret(data):
         return [replace(chunk, sensitivity="secret") for chunk in chunks]
     return chunks
 
 
 def chunk_appended(
-    path: str, data: bytes, before: int, day_of: Callable[[Record | Turn], date]
+    path: str,
+    data: bytes,
+    before: int,
+    day_of: Callable[[Record | Turn], date],
+    size: ChunkSize = STANDARD,
 ) -> list[Chunk] | None:
     """The chunks behind the first `before` bytes; None if they depend on the text before them.
 
@@ -72,7 +92,7 @@ def chunk_appended(
         return None
     if not list(Document.parse(path, last).records()) or layout.template_lines(tail):
         return None
-    found = _markdown_chunks(path, tail, day_of)
+    found = _markdown_chunks(path, tail, day_of, size)
     above = data[:before].removeprefix(BOM).split(b"\n", layout.template_lines(data))[-1]
     if _ANY_TITLE.search(above) and any(chunk.kind == "prose" for chunk in found):
         return None
@@ -89,7 +109,7 @@ def chunk_appended(
 
 
 def _markdown_chunks(
-    path: str, data: bytes, day_of: Callable[[Record | Turn], date]
+    path: str, data: bytes, day_of: Callable[[Record | Turn], date], size: ChunkSize
 ) -> list[Chunk]:
     document = Document.parse(path, data)
     lines = _without_mark(document.lines[layout.template_lines(data) :])
@@ -124,7 +144,7 @@ def _markdown_chunks(
                     copy_of=fact.record_id,
                 )
             )
-    chunks += _prose_chunks(common, data, prose)
+    chunks += _prose_chunks(common, data, prose, size)
     return sorted(chunks, key=lambda chunk: chunk.offset)
 
 
@@ -168,21 +188,25 @@ def _record_chunk(path: str, line: Line, record: Record, day: date) -> Chunk:
     )
 
 
-def _note_chunks(path: str, data: bytes, note: Record, day: date) -> Iterator[Chunk]:
+def _note_chunks(
+    path: str, data: bytes, note: Record, day: date, size: ChunkSize
+) -> Iterator[Chunk]:
     """The body's chunks, each with the fields of the front matter."""
     parts = split_note(data)
     begin = len(data) - len(parts[1]) if parts else 0
     lines = _without_mark(line for line in Document.parse(path, data).lines if line.offset >= begin)
     common = replace(_record_chunk(path, Line(1, b""), note, day), kind="prose")
-    return _prose_chunks(common, data, lines)
+    return _prose_chunks(common, data, lines, size)
 
 
-def _prose_chunks(common: Chunk, data: bytes, lines: Iterable[Line | None]) -> Iterator[Chunk]:
+def _prose_chunks(
+    common: Chunk, data: bytes, lines: Iterable[Line | None], size: ChunkSize
+) -> Iterator[Chunk]:
     is_long_memory = layout.is_long_memory(common.path, data)
     for above, own, section in _sections(lines):
-        pieces = ((piece, broken) for run, broken in _runs(section) for piece in _pieces(run))
+        pieces = ((piece, broken) for run, broken in _runs(section) for piece in _pieces(run, size))
         for number, (piece, is_broken) in enumerate(pieces):
-            for begin, end in _split_if_long(data, piece[0].offset, piece[-1].end):
+            for begin, end in _split_if_long(data, piece[0].offset, piece[-1].end, size):
                 text = data[begin:end].decode(errors="replace")
                 is_first = not number and begin == piece[0].offset  # it begins with its own title
                 heading = f"{common.heading} {above if is_first else own}"
@@ -257,12 +281,12 @@ def _end_of_broken(section: list[Line], at: int) -> int:
     return at + 1
 
 
-def _pieces(lines: list[Line]) -> Iterator[list[Line]]:
+def _pieces(lines: list[Line], size: ChunkSize) -> Iterator[list[Line]]:
     """Overlapping pieces of about a chunk's size, without blank lines at both ends."""
     start = 0
     while start < len(lines):
         end = start + 1
-        while end < len(lines) and lines[end].end - lines[start].offset < CHUNK_BYTES:
+        while end < len(lines) and lines[end].end - lines[start].offset < size.size:
             end += 1
         if end < len(lines):  # better at the last paragraph break of the second half
             half = start + (end - start) // 2
@@ -273,19 +297,20 @@ def _pieces(lines: list[Line]) -> Iterator[list[Line]]:
         if end == len(lines):
             return
         last, overlap = lines[end - 1].end, end
-        while overlap - 1 > start and last - lines[overlap - 1].offset <= OVERLAP_BYTES:
+        while overlap - 1 > start and last - lines[overlap - 1].offset <= size.overlap:
             overlap -= 1
         start = overlap
 
 
-def _split_if_long(data: bytes, begin: int, end: int) -> Iterator[tuple[int, int]]:
+def _split_if_long(data: bytes, begin: int, end: int, size: ChunkSize) -> Iterator[tuple[int, int]]:
     """Cut inside a line only when it alone is longer than a chunk: at a space if one is near."""
-    while end - begin > CHUNK_BYTES * 3 // 2:
-        cut = begin + CHUNK_BYTES
-        space = data.rfind(b" ", begin + CHUNK_BYTES // 2, cut)
+    while end - begin > size.size * 3 // 2:
+        cut = begin + size.size
+        space = data.rfind(b" ", begin + size.size // 2, cut)
         cut = _character_start(data, cut) if space < 0 else space + 1
         yield begin, cut
-        begin = _character_start(data, cut - OVERLAP_BYTES)
+        word = data.find(b" ", cut - size.overlap, cut - 1)
+        begin = _character_start(data, cut - size.overlap) if word < 0 else word + 1
     yield begin, end
 
 

@@ -257,7 +257,10 @@ def storage_error(
         return PathOutsideProfileError(f"{shown} {SECOND_NAME}", path=path, hint=COPY_LINKED)
     reason, hint = _REASONS.get(number, (error.strerror or str(error), "Run: memolith doctor"))
     if number == errno.ENOTDIR and "/" in path:
-        reason = f"{shown_path(path.rpartition('/')[0])} is a file where a folder should be"
+        above = path if os.path.isabs(path) else path.rpartition("/")[0]
+        while os.path.isabs(above) and not os.path.lexists(above):
+            above = os.path.dirname(above)
+        reason = f"{shown_path(above)} is a file where a folder should be"
     return StorageError(f"Cannot use {shown}: {reason}.", path=path, errno=number, hint=hint)
 
 

@@ -18,6 +18,7 @@ HeaderValue = str | float | tuple[str, ...] | Mapping[str, object]
 
 # Real headers are a few hundred bytes; a larger one is not a header but an attack or an accident.
 MAX_HEADER_BYTES = 16_384
+_MAX_DEPTH = 100
 _FENCE = b"---"
 _OPENING = re.compile(rb"(?:%s)?---[\r ]*(?:\n|\Z)" % BOM)
 _NOTE = re.compile(
@@ -82,8 +83,14 @@ def parse_header(header: bytes) -> dict[str, object]:
     loader = _plain_loader()
     try:
         text = header.decode()
-        if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, loader)):
-            raise RecordFormatError("the front matter uses YAML aliases")
+        depth = 0
+        for event in yaml.parse(text, loader):
+            if isinstance(event, yaml.AliasEvent):
+                raise RecordFormatError("the front matter uses YAML aliases")
+            depth += isinstance(event, yaml.CollectionStartEvent)
+            depth -= isinstance(event, yaml.CollectionEndEvent)
+            if depth > _MAX_DEPTH:  # libyaml takes quadratic time
+                raise RecordFormatError(f"the front matter is nested deeper than {_MAX_DEPTH}")
         content = yaml.load(text, loader)  # noqa: S506 — made of a safe loader
     except UnicodeDecodeError as error:
         raise RecordFormatError("the front matter is not UTF-8") from error

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
@@ -30,19 +30,29 @@ class Journal:
         self.clock = clock
         self.primary = primary
 
-    def append(self, transaction: Transaction, records: Iterable[Record]) -> list[Record]:
+    def append(
+        self,
+        transaction: Transaction,
+        records: Iterable[Record],
+        texts: Collection[str] | None = None,
+        before_commit: Callable[[Sequence[Record]], None] | None = None,
+    ) -> list[Record]:
         """Write records to both files in one commit; one that is there already is returned instead.
 
-        The time is taken here, under the lock, unless the draft has one: a record is always in the
-        log of its own day, even if midnight passed while we waited.
+        `texts` are the near texts of all records in MEMORY.md: a caller that knows them saves the search.
+        `before_commit` may plan more for the same commit. The time is taken here, under the lock, unless
+        the draft has one: a record is always in the log of its own day, even if midnight passed while we waited.
         """
         now = self.clock.now()
         done: list[Record] = []
         new: dict[str, list[Record]] = {}  # by text
         confirmed: set[str] = set()
         for record in records:
-            alike = new.setdefault(near_text(record.text), [])
-            known = self._find_duplicate(transaction, record, alike, now)
+            near = near_text(record.text)
+            alike = new.setdefault(near, [])
+            known = None
+            if alike or texts is None or near in texts:
+                known = self._find_duplicate(transaction, record, alike, now)
             if known is None:
                 alike.append(self._plan(transaction, record, now))
                 done.append(alike[-1])
@@ -52,6 +62,8 @@ class Journal:
             done.append(replace(known, reused=True))
         if confirmed:
             transaction.confirm(sorted(confirmed))
+        if before_commit is not None:
+            before_commit(done)
         transaction.commit()
         return done
 

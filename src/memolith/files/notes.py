@@ -140,6 +140,16 @@ def records_in(path: str, data: bytes) -> list[Record]:
     return found if note is None else [*found, note]
 
 
+def category_of(path: str) -> str:
+    """The category that a note has by its folder.
+
+    >>> category_of("memory/fact/release.md"), category_of("memory/Old Notes/release.md")
+    ('fact', 'note')
+    """
+    folder = path.split("/")[1]
+    return folder if _CATEGORY.fullmatch(folder) else "note"
+
+
 def is_note_path(path: str) -> bool:
     """Whether a file of the memory may be a note by its place."""
     return path.startswith(f"{layout.DAILY_FOLDER}/") and path.count("/") >= 2

@@ -22,6 +22,7 @@ from memolith.text.digests import sha1
 from memolith.text.pieces import Piece, bare_text, claim_key_of_bare, pieces, whole_facts
 from memolith.text.stopwords import keywords
 from memolith.text.terms import stems, terms_of
+from memolith.text.wording import counted
 from memolith.types import Citation
 
 LOG = f"{STATE_FOLDER}/recalls.jsonl"
@@ -30,6 +31,8 @@ OLDER_LOG = f"{STATE_FOLDER}/recalls.1.jsonl"
 MAX_BYTES = 8_000_000
 SNIPPET_CHARS = 200
 _MAX_HITS = 50
+_MAX_WORDS = 8
+_MAX_IN_RECEIPT = 3
 # A hit without a word of the question answers only if its meaning is as near as any can be.
 _MIN_SCORE_BY_MEANING = 0.77
 # Logs of earlier versions hold scores that were sums up to about this.
@@ -52,7 +55,19 @@ def note_shown(root: str, hits: Sequence[Hit], question: str, surface: str, cloc
         # Twelve digits for a question; case and spacing do not count.
         plain = " ".join(question.lower().split()).encode(errors="surrogatepass")
         query = sha1(plain, usedforsecurity=False).hexdigest()[:12]
-        _append(root, clock, {"query": query, "surface": surface, "hits": shown})
+        words = [_shared_words(str(row[5]), asked) for row in shown]
+        _append(root, clock, {"query": query, "surface": surface, "hits": shown, "words": words})
+
+
+def receipt(hits: Sequence[Hit], question: str) -> str:
+    """One line for the user on what an agent was handed, and why."""
+    asked = {stem for word in keywords(question[:2000]) for stem in stems(word)}
+    told = [
+        f"{hit.citation} ({' '.join(_shared_words(hit.text, asked)[:4]) or 'by meaning'})"
+        for hit in hits[:_MAX_IN_RECEIPT]
+    ]
+    more = f" and {len(hits) - len(told)} more" if len(hits) > len(told) else ""
+    return f"Handed over {counted(len(hits), 'memory', 'memories')}: {', '.join(told)}{more}."
 
 
 def note_used(root: str, place: Citation | None, record_id: str, clock: Clock) -> None:
@@ -108,6 +123,13 @@ def _answer(hit: Hit, asked: set[str]) -> Piece:
     parts = list(whole_facts(found) if hit.record_id else found)
     closest = max(parts, key=lambda part: _shared(part, asked), default=whole)
     return closest if len(parts) == 1 or _shared(closest, asked) else whole
+
+
+def _shared_words(text: str, asked: set[str]) -> list[str]:
+    """The words of a statement that the question has too: no word that is in the question alone."""
+    bare = (word.strip(".,;:!?()\"'").lower() for word in text.split())
+    found = dict.fromkeys(word for word in bare if asked.intersection(terms_of(word)[1]))
+    return list(found)[:_MAX_WORDS]
 
 
 def _shared(piece: Piece, asked: set[str]) -> int:

@@ -20,7 +20,7 @@ def read_record(folder: Folder, record_id: str, *, include_secret: bool) -> Reco
     """The record or note with this id, or with the only id that starts like this."""
     gate.check_is_text(id=record_id)
     record = find_record(folder, record_id)
-    found = _shown([record], Ledger.of(folder), include_secret=include_secret)
+    found = shown([record], Ledger.of(folder), include_secret=include_secret)
     if not found:
         raise no_record(record_id)
     return found[0]
@@ -42,10 +42,10 @@ def read_records(
     ledger, now = Ledger.of(folder), journal.clock.now()
     if not include_past:
         read = [record for record in read if not ledger.is_past(record.id, now)]
-    shown = _shown(read, ledger, include_secret=include_secret)
-    shown.sort(key=lambda record: record.created)
+    seen = shown(read, ledger, include_secret=include_secret)
+    seen.sort(key=lambda record: record.created)
     warnings = (*closed.values(), *damage_warnings(damages))
-    return Records(shown, warnings, hidden=len(read) - len(shown))
+    return Records(seen, warnings, hidden=len(read) - len(seen))
 
 
 def _of_memory(folder: Folder, damages: list[Damage]) -> Iterable[Record]:
@@ -110,7 +110,7 @@ def ids_with(
     return frozenset(ids if include_secret else ids - Ledger.of(folder).secret)
 
 
-def _shown(records: Iterable[Record], ledger: Ledger, *, include_secret: bool) -> list[Record]:
+def shown(records: Iterable[Record], ledger: Ledger, *, include_secret: bool) -> list[Record]:
     """The records that may be seen, each as secret as the strictest of its copies."""
     found = map(ledger.strictest, records)
     if include_secret:

@@ -108,6 +108,11 @@ class Transaction(AbstractContextManager["Transaction"]):
             self._steps.append(step)
         return number
 
+    def planned(self, path: str) -> bytes:
+        """The content that a file will have after what is appended to it."""
+        added = self._appends[path].data if path in self._appends else b""
+        return (self.folder.read(path) or b"") + added
+
     def confirm(self, paths: Sequence[str]) -> None:
         """Make sure that these files are on the disk: a line that answers for a new one may be so
         fresh that its writer has not synced it yet.

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from typing import Any
-from zlib import crc32
 
 import apsw
 
 from memolith.errors import IndexUnavailableError
 from memolith.index import generations
-from memolith.index.sqlite_schema import TABLES, VERSION
+from memolith.index.schema import TABLES, VERSION
 from memolith.index.unavailable import NOT_NOW, unavailable
 from memolith.interfaces import IndexDamagedError, IndexReplacedError
 
@@ -31,6 +30,8 @@ _UNREADABLE = {
 }
 
 
+# The file system of SQLite's checksum extension, and how much of a page it needs.
+_CHECKSUMS, _CHECKSUM_BYTES = "cksmvfs", 8
 # What vectors are made for while no model has embedded anything.
 _NO_MODEL = ("", 256)
 # What SQLite says of how it is used: the connection is at fault, and the database is well.
@@ -40,11 +41,6 @@ _NO_WAY_IN = (apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError, aps
 
 class DamageError(Exception):
     """What was read cannot be what was written."""
-
-
-def checksum(*values: object) -> int:
-    """The checksum of values; those of another type give another one."""
-    return crc32(repr(values).encode(errors="surrogatepass"))
 
 
 class Database:
@@ -120,6 +116,13 @@ class Database:
                 self.connection.execute("ROLLBACK")
             raise
 
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """A transaction that only reads: everything is of one moment."""
+        with self.connection:
+            self.check_model()
+            yield
+
     def one(self, statement: str, *values: object) -> Any:
         """The first value of the first row, or None."""
         for row in self.connection.execute(statement, values):
@@ -133,8 +136,18 @@ class Database:
             return str(stored["model"]), int(stored["dimensions"])
         except KeyError:
             return _NO_MODEL
-        except ValueError as error:
+        except (TypeError, ValueError) as error:
             raise DamageError("model") from error
+
+    def epoch(self) -> int:
+        """How often chunks were erased: then what was read of them is void."""
+        return int(self.one("SELECT value FROM meta WHERE key = 'epoch'"))
+
+    def set_meta(self, **values: object) -> None:
+        """Part of a transaction: change what is known of the whole."""
+        self.connection.executemany(
+            "INSERT OR REPLACE INTO meta VALUES (?, ?)", list(values.items())
+        )
 
     def check_model(self) -> None:
         """Part of a transaction: another process may have opened the index for another model."""
@@ -178,7 +191,7 @@ class Database:
         self.connection, self._is_closed = _connect(path), False
         try:
             self.writable = not self.connection.readonly("main")
-            self.salt = self._read_salt()
+            self._check_version()
             if not self._mends:
                 self._check_pages()
         except BaseException:  # nobody else has the connection to close it; raised again
@@ -186,14 +199,11 @@ class Database:
             raise
         self._opened = self._identities()
 
-    def _read_salt(self) -> str:
-        """What is mixed into every checksum, so that another index's rows do not fit."""
+    def _check_version(self) -> None:
         if self.connection.pragma("user_version") != VERSION:
             raise DamageError("another version's tables")
-        salt = self.one("SELECT value FROM meta WHERE key = 'salt'")
-        if not isinstance(salt, str) or not salt:
+        if self.one("SELECT value FROM meta WHERE key = 'epoch'") is None:
             raise DamageError("tables without content")
-        return salt
 
     def _check_pages(self) -> None:
         if self.connection.pragma("quick_check") != "ok":
@@ -208,14 +218,14 @@ class Database:
         unfinished = generations.unfinished_path(self.folder)
         try:
             generations.make_private(unfinished)
-            connection = apsw.Connection(unfinished, flags=_READ_WRITE)
+            connection = apsw.Connection(unfinished, flags=_READ_WRITE, vfs=_checking())
             try:
+                connection.reserve_bytes("main", _CHECKSUM_BYTES)
                 connection.pragma("journal_mode", "wal")
                 connection.execute("BEGIN")
                 for statement in TABLES.split(";\n"):
                     connection.execute(statement)
-                salt = os.urandom(8).hex()
-                connection.execute("INSERT INTO meta VALUES ('salt', ?)", (salt,))
+                connection.execute("INSERT INTO meta VALUES ('epoch', 0)")
                 connection.pragma("user_version", VERSION)
                 connection.execute("COMMIT")
             finally:
@@ -262,10 +272,23 @@ def _is_damage(error: apsw.Error) -> bool:
     return not isinstance(error, (*NOT_NOW, *_MISUSED))
 
 
+def _checking() -> str | None:
+    """The virtual file system that checks the checksum of every page; None where APSW has none."""
+    from apsw import sqlite_extra
+
+    if _CHECKSUMS not in apsw.vfs_names():
+        try:
+            with closing(apsw.Connection(":memory:")) as connection:
+                sqlite_extra.load(connection, "cksumvfs")
+        except (sqlite_extra.NotAvailable, apsw.Error, AttributeError):
+            return None
+    return _CHECKSUMS
+
+
 def _connect(path: str) -> apsw.Connection:
     """For writing if possible, else for reading, even where not a single file may be made."""
     try:
-        return _configured(apsw.Connection(path, flags=_READ_WRITE))
+        return _configured(apsw.Connection(path, flags=_READ_WRITE, vfs=_checking()))
     except _NO_WAY_IN as error:
         if _is_damage(error):
             raise
@@ -273,11 +296,11 @@ def _connect(path: str) -> apsw.Connection:
 
     name = f"file:{quote(path)}"
     try:
-        return _configured(apsw.Connection(f"{name}?mode=ro", flags=_READ_ONLY))
+        return _configured(apsw.Connection(f"{name}?mode=ro", flags=_READ_ONLY, vfs=_checking()))
     except _NO_WAY_IN as error:
         if _is_damage(error):
             raise
-    return _configured(apsw.Connection(f"{name}?immutable=1", flags=_READ_ONLY))
+    return _configured(apsw.Connection(f"{name}?immutable=1", flags=_READ_ONLY, vfs=_checking()))
 
 
 def _configured(connection: apsw.Connection) -> apsw.Connection:

@@ -7,24 +7,17 @@ newest name before every operation, and only what nobody can mistake for the new
 
 from __future__ import annotations
 
-import math
 import os
 import re
 import stat
-from collections.abc import Collection
 from contextlib import suppress
 
 from memolith.errors import PathOutsideProfileError
-from memolith.index.sqlite_schema import VERSION
+from memolith.index.schema import VERSION
 
 _NAME = re.compile(rf"index-v{VERSION}-(\d+)\.db", re.ASCII)
-# Of one generation: the database, its log and its map; segments begin with its number.
-_SEGMENT = r".*\.segment(?:\.new)?"
-_PART = re.compile(
-    rf"index-v{VERSION}-(\d+)\.(?:db(?:-wal|-shm|-journal)?|{_SEGMENT})", re.ASCII | re.DOTALL
-)
-_SOME_SEGMENT = re.compile(rf"index-v{VERSION}-\d+\.{_SEGMENT}", re.ASCII | re.DOTALL)
-_WAITING = re.compile(rf"index-v{VERSION}-\d+\.\d+-\d+-(\d+)-\w+\.segment", re.ASCII)
+# Of one generation: the database, its log and its map.
+_PART = re.compile(rf"index-v{VERSION}-(\d+)\.db(?:-wal|-shm|-journal)?", re.ASCII)
 _ANY_VERSION = re.compile(r"index-v(\d+)-.*", re.ASCII | re.DOTALL)
 _UNFINISHED = ".new"
 # Whatever has been unfinished for so long had a maker that was killed.
@@ -53,18 +46,6 @@ def resolve(path: str) -> str:
 def database_path(folder: str, generation: int) -> str:
     """The database of a generation."""
     return os.path.join(folder, f"index-v{VERSION}-{generation:06}.db")
-
-
-def segment_name(generation: int, first: int, last: int, waiting: int) -> str:
-    """A new name for a segment of a generation, in which so many chunks wait for a vector."""
-    place = f"{first}-{last}-{waiting}-{os.urandom(4).hex()}"
-    return f"index-v{VERSION}-{generation:06}.{place}.segment"
-
-
-def waiting_in(segment: str) -> int | None:
-    """How many chunks of a segment had no vector when it was written; None if its name does not say it."""
-    found = _WAITING.fullmatch(segment)
-    return int(found[1]) if found else None
 
 
 def newest(folder: str) -> int:
@@ -142,20 +123,6 @@ def clean(folder: str, generation: int) -> None:
         elif name.endswith(_UNFINISHED):
             with suppress(OSError):
                 if os.lstat(path).st_mtime < now - _HOUR:
-                    os.unlink(path)
-
-
-def sweep(folder: str, segments: Collection[str], beside: str | None = None) -> None:
-    """Delete all segments but these: what was replaced, or left by somebody who was killed.
-
-    With one that was written just now, only what is an hour older: others may be at work.
-    """
-    before = math.inf if beside is None else os.lstat(beside).st_mtime - _HOUR
-    for name in os.listdir(folder):
-        if name not in segments and _SOME_SEGMENT.fullmatch(name):
-            path = os.path.join(folder, name)
-            with suppress(FileNotFoundError):
-                if os.lstat(path).st_mtime < before:
                     os.unlink(path)
 
 

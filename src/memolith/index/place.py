@@ -30,6 +30,11 @@ class IndexPlace:
         """Where it is now."""
         return self._temporary or self._own
 
+    @property
+    def is_temporary(self) -> bool:
+        """Whether the index of the memory cannot be used."""
+        return bool(self._temporary)
+
     def choose(self) -> str:
         """Where it is to be opened: elsewhere, if none is there and none can be made; raises OSError."""
         if not self._temporary and not _has_or_may_have_index(self._own):

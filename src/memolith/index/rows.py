@@ -1,159 +1,243 @@
-"""A chunk as a row of the database and back, with the checksums that tell whether it is whole.
-
-Whatever is read is compared with its checksum before it is used: a value of the wrong type or a
-flipped bit is found here, whichever column it is in.
-"""
+"""Files and chunks as rows of the database, and back."""
 
 from __future__ import annotations
 
 import os
-import struct
-from collections.abc import Callable, Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import UTC, date, datetime
 from typing import Any
-from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
-from memolith.index.database import DamageError, checksum
-from memolith.index.nearest import quantise
-from memolith.index.postings import pack_terms
-from memolith.index.segment import Row
-from memolith.interfaces import FileState, Found, IndexedChunk, Vectors
+from memolith.index.database import DamageError, Database
+from memolith.index.vectors import quantise
+from memolith.index.words import add_postings, unpack_terms
+from memolith.interfaces import (
+    FileChange,
+    FileState,
+    Found,
+    IndexedChunk,
+    IndexReplacedError,
+    Vectors,
+)
 from memolith.results import Chunk
 from memolith.text.digests import blake2b
 
-_STAMP = struct.Struct("<QQq")
-_SUM = struct.Struct("<I")
-
-INSERT = (
-    "INSERT INTO chunks (key, file, kind, first_line, last_line, offset, size, role, heading, dated,"
-    " category, session, chat, sensitivity, channel, record_id, supersedes, expires, digest, identity,"
-    " sum, record, terms, tokens, vector, search_sum)"
-    " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
+_MAX_KEPT = 4_000  # fetched chunks, about a kilobyte each
+_BATCH = 10_000  # values in one statement
+_FILES = "SELECT id, path, inode, size, mtime, digest, flaws FROM files"
+_FIND = (
+    "SELECT key, file, kind, first_line, last_line, offset, size, role, heading, dated, category,"
+    " session, chat, sensitivity, channel, record_id, supersedes, expires, digest FROM chunks"
 )
-MOVE = (
-    "UPDATE chunks SET first_line = ?1, last_line = ?2, offset = ?3, size = ?4, sum = ?5"
-    " WHERE key = ?6 AND sum <> ?5"
-)
-FIND = (
-    "SELECT key, file, kind, first_line, last_line, offset, size, role, heading, dated,"
-    " category, session, chat, sensitivity, channel, record_id, supersedes, expires, digest,"
-    " identity, sum FROM chunks WHERE key IN"
-)
-NEWER = (
-    "SELECT supersedes, record_id, record, key, file, first_line, sensitivity = 'secret', expires"
-    " FROM chunks WHERE supersedes <> '' AND dated <= ? AND supersedes IN"
-)
-REPLACED = "SELECT 1 FROM chunks WHERE supersedes <> '' AND supersedes BETWEEN ? AND ? LIMIT 1"
-SEARCHED = (
-    "SELECT key, file, dated, category, session, chat, sensitivity = 'secret', expires,"
-    # The turns of a chat are one group, the prose of a file another, numbered from `groups.FILES` on;
-    # records stand for themselves.
-    " CASE kind WHEN 'turn' THEN chat WHEN 'prose' THEN file + 2147483648 ELSE 0 END,"
-    " CASE role WHEN 'user' THEN 1 WHEN 'assistant' THEN 2 ELSE 0 END,"
-    " record, terms, tokens, vector, kind, role, sensitivity, search_sum"
-    " FROM chunks WHERE key BETWEEN ? AND ? ORDER BY key"
-)
+_INSERT = "INSERT INTO chunks VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
+_MOVE = "UPDATE chunks SET first_line = ?, last_line = ?, offset = ?, size = ? WHERE key = ?"
 
 
 class Rows:
-    """Writes and reads rows of one database; its salt goes into every checksum."""
+    """The tables of one database, as one connection sees them."""
 
-    def __init__(self, salt: str) -> None:
-        """Rows of another database, with another salt, are taken for damaged."""
-        self._salt = salt
+    def __init__(self, database: Database) -> None:
+        """Nothing is read before it is needed."""
+        self._database = database
+        self._db = database.connection
+        self._files_read: dict[tuple[Any, ...], tuple[str, FileState]] = {}
+        self.forget()
 
-    def new(
-        self, key: int, file: int, item: IndexedChunk, number: Callable[[str], int]
-    ) -> tuple[Any, ...]:
-        """A row for INSERT; `number` gives names their numbers."""
-        row = _columns(key, file, item, number)
-        terms = item.terms or pack_terms({})
-        vector = None if item.vector is None else pack_vector(item.vector)
-        record = _record_number(item.chunk)
-        searched = (key, file, *row[9:14], row[17], item.chunk.kind, item.chunk.role, record)
-        whole = crc32(terms, self.sum(*searched))
-        return (*row, self.sum(*row), record, terms, with_sum(item.tokens), vector, whole)
+    def forget(self) -> None:
+        """A transaction failed, or names were erased: what was noted may not be in the database."""
+        self._files_version: object = None
+        self._states: dict[str, FileState] = {}
+        self._paths: dict[int, str] = {}
+        self._numbers: dict[str, int] = {"": 0}
+        self._names: dict[int, str] = {0: ""}
+        self._found: dict[int, Found] = {}
+        self._found_version: object = None
 
-    def moved(
-        self, key: int, file: int, item: IndexedChunk, number: Callable[[str], int]
-    ) -> tuple[int, ...]:
-        """A row's new place for MOVE, with the checksum that goes with it."""
-        chunk = item.chunk
-        whole = self.sum(*_columns(key, file, item, number))
-        return (chunk.first_line, chunk.last_line, chunk.offset, chunk.size, whole, key)
+    def states(self) -> Mapping[str, FileState]:
+        """Every file by its path; read again only if another connection has written."""
+        version = self._db.pragma("data_version")
+        if version != self._files_version:
+            before, self._files_read = self._files_read, {}
+            for row in self._db.execute(_FILES):
+                self._files_read[row] = before.get(row) or (
+                    os.fsdecode(row[1]),
+                    FileState(row[2:5], *row[5:]),
+                )
+            self._states = dict(self._files_read.values())
+            self._paths = {row[0]: path for row, (path, _) in self._files_read.items()}
+            self._files_version = version
+        return self._states
 
-    def found(
-        self, row: tuple[Any, ...], names: Mapping[int, str], paths: Mapping[int, str]
-    ) -> Found:
-        """The chunk of a row of FIND, without its text."""
-        if self.sum(*row[:20]) != row[20]:
-            raise DamageError(f"chunk {row[0]}")
-        return Found(
-            row[0],
-            Chunk(
-                kind=row[2], text="", path=paths[row[1]], first_line=row[3],
-                last_line=row[4], offset=row[5], size=row[6], role=row[7], heading=row[8],
-                dated=date.fromordinal(row[9]) if row[9] else None,
-                category=names[row[10]], session=names[row[11]], chat=names[row[12]],
-                sensitivity=row[13], channel=names[row[14]], record_id=row[15], supersedes=row[16],
-                expires=datetime.fromtimestamp(row[17], UTC) if row[17] else None,
-            ),
-            row[18],
+    def paths(self) -> Mapping[int, str]:
+        """The path of every file by its number."""
+        self.states()
+        return self._paths
+
+    def identities(self, path: str) -> Counter[bytes]:
+        """The identities of a file's chunks, and how often each occurs."""
+        known = self._known(self._file(path))
+        return Counter({identity: len(keys) for identity, keys in known.items()})
+
+    def replace(self, change: FileChange) -> list[int] | None:
+        """Part of a transaction; gives the keys of removed chunks, or None if the file is not as seen."""
+        states = self.states()
+        if change.if_as_seen and states.get(change.path) != change.seen:
+            return None
+        number = self._file(change.path)
+        if change.state is None:
+            return self._remove_file(change.path, number)
+        if change.chunks is None and number is None:
+            return []
+        number = self._store_file(number, change.path, change.state)
+        if change.chunks is None:
+            return []
+        known = {} if change.is_appended else self._known(number)
+        self._store(number, change, known)
+        gone = [key for keys in known.values() for key in keys]
+        self._db.executemany("DELETE FROM chunks WHERE key = ?", [(key,) for key in gone])
+        return gone
+
+    def _file(self, path: str) -> int | None:
+        number: int | None = self._database.one(
+            "SELECT id FROM files WHERE path = ?", os.fsencode(path)
+        )
+        return number
+
+    def _store_file(self, number: int | None, path: str, state: FileState) -> int:
+        values = (*state.stamp, state.digest, state.flaws)
+        if number is None:
+            self._db.execute(
+                "INSERT INTO files (path, inode, size, mtime, digest, flaws) VALUES (?,?,?,?,?,?)",
+                (os.fsencode(path), *values),
+            )
+            number = self._db.last_insert_rowid()
+        else:
+            self._db.execute(
+                "UPDATE files SET inode=?, size=?, mtime=?, digest=?, flaws=? WHERE id=?",
+                (*values, number),
+            )
+        self._states[path], self._paths[number] = state, path
+        return number
+
+    def _remove_file(self, path: str, number: int | None) -> list[int]:
+        if number is None:
+            return []
+        rows = self._db.execute("SELECT key FROM chunks WHERE file = ?", (number,))
+        gone = [key for (key,) in rows]
+        self._db.execute("DELETE FROM chunks WHERE file = ?", (number,))
+        self._db.execute("DELETE FROM files WHERE id = ?", (number,))
+        del self._states[path], self._paths[number]
+        return gone
+
+    def _known(self, file: int | None) -> dict[bytes, list[int]]:
+        known: dict[bytes, list[int]] = {}
+        for identity, key in self._db.execute(
+            "SELECT identity, key FROM chunks WHERE file = ? ORDER BY key DESC", (file,)
+        ):
+            known.setdefault(identity, []).append(key)
+        return known
+
+    def _store(self, file: int, change: FileChange, known: dict[bytes, list[int]]) -> None:
+        """Known chunks get their new places; others become rows and postings."""
+        key = self._database.one("SELECT seq FROM sqlite_sequence WHERE name = 'chunks'") or 0
+        moved, new, terms = [], [], {}
+        for item in change.chunks or ():
+            chunk = item.chunk
+            if keys := known.get(item.identity):
+                place = (chunk.first_line, chunk.last_line, chunk.offset, chunk.size)
+                moved.append((*place, keys.pop()))
+            elif item.terms is None:
+                raise IndexReplacedError(
+                    f"Another process changed what is indexed of {change.path}.",
+                    path=self._database.folder,
+                )
+            else:
+                key += 1
+                new.append(self._row(key, file, item))
+                terms[key] = item.terms
+        self._db.executemany(_MOVE, moved)
+        self._db.executemany(_INSERT, new)
+        add_postings(self._db, terms)
+
+    def _row(self, key: int, file: int, item: IndexedChunk) -> tuple[Any, ...]:
+        chunk, name = item.chunk, self._number
+        length = unpack_terms(item.terms or b"\0\0\0\0")[2]
+        return (
+            key, file, chunk.kind, chunk.first_line, chunk.last_line, chunk.offset, chunk.size,
+            chunk.role, clean(chunk.heading), chunk.dated.toordinal() if chunk.dated else 0,
+            name(chunk.category), name(chunk.session), name(chunk.chat), chunk.sensitivity,
+            name(chunk.channel), clean(chunk.record_id), clean(chunk.supersedes),
+            int(chunk.expires.timestamp()) if chunk.expires else 0, item.digest, item.identity,
+            _record_number(chunk), length, item.tokens, vector_bytes(item.vector),
         )  # fmt: skip
 
-    def searched(self, row: tuple[Any, ...]) -> Row:
-        """What a segment needs of a row of SEARCHED."""
-        terms, tokens, vector, kind, role, sensitivity, whole = row[11:]
-        columns = (*row[:6], sensitivity, row[7], kind, role, row[10])
-        if not isinstance(terms, bytes) or crc32(terms, self.sum(*columns)) != whole:
-            raise DamageError(f"chunk {row[0]}")
-        embedded = None if vector is None else _without_sum(vector)
-        return Row(row[0], row[1:11], terms, _without_sum(tokens), embedded)
+    def _number(self, name: str) -> int:
+        """The number of a name, which is given one if it has none."""
+        number = self._numbers.get(name)
+        if number is None:
+            text = clean(name)
+            self._db.execute("INSERT OR IGNORE INTO names (name) VALUES (?)", (text,))
+            number = self._database.one("SELECT id FROM names WHERE name = ?", text)
+            self._numbers[name] = number
+        return number
 
-    def file(self, number: int, path: str, state: FileState, chunks: int) -> tuple[Any, ...]:
-        """A row of the table of files."""
-        known = f"{state.digest}\n{state.flaws}" if state.flaws else state.digest
-        row = (number, os.fsencode(path), _STAMP.pack(*state.stamp), known, chunks)
-        return (*row, self.sum(*row))
+    def names(self) -> Mapping[int, str]:
+        """All names by number, read again only when there are more of them."""
+        last = self._database.one("SELECT max(id) FROM names") or 0
+        if last not in self._names:
+            self._names = {0: "", **dict(self._db.execute("SELECT id, name FROM names"))}
+        return self._names
 
-    def file_state(self, row: tuple[Any, ...]) -> tuple[str, FileState]:
-        """The path and the state in a row of the table of files."""
-        if self.sum(*row[:5]) != row[5]:
-            raise DamageError(f"file {row[0]}")
-        inode, size, mtime = _STAMP.unpack(row[2])
-        digest, _, flaws = row[3].partition("\n")
-        return os.fsdecode(row[1]), FileState((inode, size, mtime), digest, flaws)
-
-    def name(self, number: int, name: str) -> tuple[int, str, int]:
-        """A row of the table of names."""
-        return (number, name, self.sum(number, name))
-
-    def sum(self, *values: object) -> int:
-        """The checksum of values."""
-        return checksum(self._salt, *values)
-
-
-def pack_vector(vector: Vectors) -> bytes:
-    """A vector as bytes with its checksum."""
-    return with_sum(quantise(vector[None])[0].tobytes() if vector.size else b"")
+    def fetch(self, keys: Sequence[int]) -> dict[int, Found]:
+        """The chunks with these keys; what was fetched once is kept until somebody writes."""
+        version = self._db.pragma("data_version"), self._db.total_changes()
+        if version != self._found_version or len(self._found) > _MAX_KEPT:
+            self._found, self._found_version = {}, version
+        new = [key for key in keys if key not in self._found]
+        if new:
+            with self._db, _complete():  # names and rows as of one moment
+                names, paths = self.names(), self.paths()
+                for at in range(0, len(new), _BATCH):
+                    some = new[at : at + _BATCH]
+                    for row in self._db.execute(f"{_FIND} WHERE key IN ({marks(some)})", some):
+                        self._found[row[0]] = _found(row, names, paths)
+        return {key: self._found[key] for key in keys if key in self._found}
 
 
-def with_sum(data: bytes) -> bytes:
-    """Bytes with their checksum."""
-    return data + _SUM.pack(crc32(data))
+@contextmanager
+def _complete() -> Iterator[None]:
+    """A chunk without its name or file is damage."""
+    try:
+        yield
+    except KeyError as error:
+        raise DamageError(f"{error} is missing") from error
 
 
-def _without_sum(data: object) -> bytes:
-    if not isinstance(data, bytes) or data[-4:] != _SUM.pack(crc32(data[:-4])):
-        raise DamageError("vector or tokens")
-    return data[:-4]
+def _found(row: tuple[Any, ...], names: Mapping[int, str], paths: Mapping[int, str]) -> Found:
+    chunk = Chunk(
+        kind=row[2], text="", path=paths[row[1]], first_line=row[3], last_line=row[4],
+        offset=row[5], size=row[6], role=row[7], heading=row[8],
+        dated=date.fromordinal(row[9]) if row[9] else None,
+        category=names[row[10]], session=names[row[11]], chat=names[row[12]],
+        sensitivity=row[13], channel=names[row[14]], record_id=row[15], supersedes=row[16],
+        expires=datetime.fromtimestamp(row[17], UTC) if row[17] else None,
+    )  # fmt: skip
+    return Found(row[0], chunk, row[18])
+
+
+def vector_bytes(vector: Vectors | None) -> bytes | None:
+    """A vector as it is stored; a refused one is empty."""
+    if vector is None:
+        return None
+    return quantise(vector[None])[0].tobytes() if vector.size else b""
 
 
 def _record_number(chunk: Chunk) -> int:
-    """The same for a record wherever it stands, and one more for a copy made of it."""
+    """The same for a record in whichever file, and one more for a copy made of it."""
     if not chunk.record_id:
         return 0
     return _even_number(chunk.copy_of or chunk.record_id) + bool(chunk.copy_of)
@@ -174,14 +258,6 @@ def clean(text: str) -> str:
     return text if text.isascii() else text.encode(errors="replace").decode()
 
 
-def _columns(
-    key: int, file: int, item: IndexedChunk, number: Callable[[str], int]
-) -> tuple[Any, ...]:
-    chunk = item.chunk
-    return (
-        key, file, chunk.kind, chunk.first_line, chunk.last_line, chunk.offset, chunk.size,
-        chunk.role, clean(chunk.heading), chunk.dated.toordinal() if chunk.dated else 0,
-        number(chunk.category), number(chunk.session), number(chunk.chat), chunk.sensitivity,
-        number(chunk.channel), clean(chunk.record_id), clean(chunk.supersedes),
-        int(chunk.expires.timestamp()) if chunk.expires else 0, item.digest, item.identity,
-    )  # fmt: skip
+def marks(values: Sequence[object]) -> str:
+    """A question mark for each value."""
+    return ",".join("?" * len(values))

@@ -41,8 +41,8 @@ def cut_file(
     state = FileState(_lasting_stamp(stamp), days.mark(digest))
     if known is not None and known.digest == state.digest:
         return Cut(replace(state, flaws=known.flaws), None)
-    appended = chunk_appended(path, data, before, days.of) if grew else None
-    chunks = chunk_file(path, data, days.of) if appended is None else appended
+    appended = chunk_appended(path, data, before, days.of, days.size) if grew else None
+    chunks = chunk_file(path, data, days.of, days.size) if appended is None else appended
     readable, flaws = without_noise(path, data, chunks)
     if known is not None and appended is not None:
         flaws = flaws.behind(Flaws.spelled(known.flaws))

@@ -79,7 +79,7 @@ class _Secrets:
         from memolith.text.summary_line import short_id
         from memolith.text.summary_text import with_stand_ins
 
-        secret = {*self._index.secret_records(), *self._archived}
+        secret = {*self._index.record_states().secret, *self._archived}
         short = {short_id(record_id) for record_id in secret}
         for chunk, read in chunks:
             if not secret.isdisjoint((chunk.record_id, read.copy_of)):
@@ -119,7 +119,8 @@ class _Explained:
             from memolith.files.chunking import chunk_file
 
             data = self._sources.roots.read(path) or b""
-            cut = chunk_file(path, data, self._sources.days.of)
+            days = self._sources.days
+            cut = chunk_file(path, data, days.of, days.size)
             found = {(one.offset, one.role): one for one in cut if one.around or one.follow_up}
             known = self._cut[path] = digest, found
         return known[1]

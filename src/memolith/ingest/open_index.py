@@ -14,7 +14,9 @@ from memolith import clock as clocks
 from memolith.clock import Clock
 from memolith.config.sections import Config
 from memolith.embed.choose import choose_word_vectors
+from memolith.engines.choose import is_elsewhere, open_engine
 from memolith.errors import IndexUnavailableError, MemolithError
+from memolith.files.chunking import ChunkSize
 from memolith.files.discovery import Roots
 from memolith.files.folder import Folder
 from memolith.files.layout import EMBEDDINGS, index_folder
@@ -43,6 +45,8 @@ _CLOSE_SECONDS = 1.0
 # Work begins again when the index was replaced meanwhile: at least this often, and for this long.
 _MIN_ATTEMPTS = 5
 _RETRY_SECONDS = 10.0
+# An engine on another machine that cannot be used is tried again after this.
+_ENGINE_PAUSE_SECONDS = 30.0
 
 
 class OpenIndex:
@@ -62,6 +66,7 @@ class OpenIndex:
         self._word_vectors: WordVectors | None = None
         self._closing = False
         self._last_question = -math.inf
+        self._try_at = 0.0
         self.progress: Progress | None = None  # of a sync that a search waits for
 
     def configure(self, config: Config, clock: Clock) -> None:
@@ -71,7 +76,7 @@ class OpenIndex:
             if (config.search.meaning, config.embed) != (before.search.meaning, before.embed):
                 self._close()  # the index is opened for the model it is searched with
                 self.model = Model(config.embed, self._cache_path)
-            if config.index.path != before.index.path:
+            if config.index != before.index:
                 self._close()
                 self.place = IndexPlace(index_folder(self._root, config.index.path))
 
@@ -126,9 +131,28 @@ class OpenIndex:
             embedder = self.open_embedder()
             with Folder(self._root) as folder, suppress(OSError):
                 make_state_folder(folder)  # private, and not for git
-            self._index = open_index(self.place.choose(), embedder)
+            self._index = self._open_engine(embedder)
             self.embedder = embedder
         return self._index
+
+    def _open_engine(self, embedder: Embedder | None) -> Index:
+        index, place = self.config.index, self.place
+        if place.is_temporary:  # the engine cannot be used, and will be tried again
+            return open_index(place.folder, embedder)
+        folder = place.folder if is_elsewhere(index) else place.choose()
+        return open_engine(index, folder, self._root, embedder)
+
+    def try_again(self) -> None:
+        """Go back to an engine elsewhere that could not be used, some time later."""
+        now = clocks.monotonic()
+        if not (is_elsewhere(self.config.index) and self.place.is_temporary):
+            self._try_at = now + _ENGINE_PAUSE_SECONDS
+        elif now >= self._try_at:
+            self.release()
+
+    def problems(self) -> tuple[str, ...]:
+        """Why answers are worse than they could be."""
+        return (self._index.problem,) if self._index is not None and self._index.problem else ()
 
     def open_embedder(self) -> Embedder | None:
         """The model; None if meaning is off or it does not answer."""
@@ -212,7 +236,8 @@ class OpenIndex:
 
         def compare() -> IndexStatus:
             with self.roots() as roots:
-                return index_status(roots, self.place.folder)
+                elsewhere = self.open() if is_elsewhere(self.config.index) else None
+                return index_status(roots, self.place.folder, elsewhere)
 
         with self.exclusive():
             status = self.retry(compare)
@@ -258,7 +283,7 @@ class OpenIndex:
         if self.config.search.meaning:
             if self.model.problem:
                 yield f"{self.model.problem} Text is found by words only for now."
-            if refused := self.open().refused():
+            if refused := self.open().stats().refused:
                 yield f"{refused_chunks(refused)}."
 
     def _sync(
@@ -272,19 +297,13 @@ class OpenIndex:
         if not is_search:
             self.background.stop()  # two would embed the same chunks
         with self.roots() as roots:
-            report = sync(
+            return sync(
                 self._sources(roots, self.open_word_vectors()),
                 self.open(),
                 embedder,
                 progress,
                 embedding_seconds=None if self.background.is_at_work else embedding_seconds,
             )
-        flawed = self.open().flaws()
-        if not flawed:
-            return report
-        from memolith.ingest.flaws import flaw_warnings  # a memory without flaws does not load it
-
-        return replace(report, warnings=report.warnings + flaw_warnings(flawed))
 
     def embed_later(self) -> tuple[str, ...]:
         """Embed chunks without a vector in the background; says how many there are."""
@@ -293,7 +312,7 @@ class OpenIndex:
             return ()
         # The background also indexes its vectors: until then words alone find those chunks.
         if not (index.without_vector(1) or self.background.is_at_work):
-            refused = index.refused() if self.model.is_slow else 0
+            refused = index.stats().refused if self.model.is_slow else 0
             return (f"{refused_chunks(refused)}.",) if refused else ()
         waiting = index.stats().without_vector
         self.background.start()
@@ -306,19 +325,15 @@ class OpenIndex:
         embedder = model.another()
         warnings: list[str] = []
         try:
-            with self.roots() as roots, closing(open_index(self.place.folder, embedder)) as index:
+            with self.roots() as roots, closing(self._open_engine(embedder)) as index:
                 sources = self._sources(roots, self._word_vectors)
-
-                def is_enough() -> bool:
-                    index.maintain()  # nobody else does meanwhile
-                    return is_stopped()
-
-                embedded = embed_waiting(sources, index, embedder, warnings, is_enough)
-                index.maintain(embedded=embedded)
+                embed_waiting(sources, index, embedder, warnings, is_stopped)
         finally:
             model.close_cache(embedder)
         return " ".join(warnings)
 
     def _sources(self, roots: Roots, word_vectors: WordVectors | None) -> Sources:
-        days = Days(lambda item: self.clock.day_of(item.created), self.clock.zone)
+        config = self.config.index
+        size = ChunkSize(config.chunk_bytes, min(config.overlap_bytes, config.chunk_bytes // 2))
+        days = Days(lambda item: self.clock.day_of(item.created), self.clock.zone, size)
         return Sources(roots, days, word_vectors=word_vectors)

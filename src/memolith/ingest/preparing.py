@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from memolith.errors import EmbeddingError
-from memolith.index.nearest import REFUSED, normalised
-from memolith.index.vocabulary import Vocabulary
+from memolith.index.vectors import REFUSED, normalised
+from memolith.ingest.terms import Vocabulary
 from memolith.interfaces import Embedder, Vectors, WordVectors
 from memolith.results import Chunk
 from memolith.text.in_english import in_english

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from memolith.files.chunking import CUT
+from memolith.files.chunking import CUT, STANDARD, ChunkSize
 from memolith.files.discovery import Roots
 from memolith.interfaces import FileChange, FileState, IndexedChunk, WordVectors
 from memolith.results import Turn
@@ -18,7 +18,7 @@ RACY = -1  # the time in the stamp of a file that was indexed too soon after it 
 
 @dataclass(frozen=True, slots=True)
 class Days:
-    """How the user's days are known, and by which zone: what was cut by another one is cut again.
+    """How files are cut: by which days and zone, and how long; what was cut otherwise is cut again.
 
     The zone stands behind the digest of a file. Where none is set it is the system's, whichever that
     is: processes that are told different ones would cut everything again by turns.
@@ -26,11 +26,13 @@ class Days:
 
     of: Callable[[Record | Turn], date]
     zone: str = ""
+    size: ChunkSize = STANDARD
 
     @property
     def ending(self) -> str:
         """What the digest of every file ends with that was cut as we do, and by these days."""
-        return f".{CUT}@{self.zone}"
+        size = "" if self.size == STANDARD else f".{self.size.size}-{self.size.overlap}"
+        return f".{CUT}{size}@{self.zone}"
 
     def mark(self, digest: blake2b) -> str:
         """The digest of a file that was cut by these days."""

@@ -62,17 +62,22 @@ def _sync_once(
             from memolith.ingest.taking_in import Work
 
             # Texts are sent when all files are in the index: a mark in one of them counts in all.
-            here = embedder if embedder is not None and not embedder.is_remote else None
-            work = Work(sources, index, here, known, warnings)
-            work.take_in(changed, seen.new_bytes, progress)
+            is_here = embedder is not None and not embedder.is_remote
+            work = Work(sources, index, embedder if is_here else None, known, warnings)
+            work.take_in(changed, progress)
             indexed, chunks = work.indexed, work.chunks
             overtaken |= work.overtaken
         if embedding_seconds is not None:
             deadline = clock.monotonic() + embedding_seconds
-            embedded = embedder is not None and embed_waiting(
-                sources, index, embedder, warnings, lambda: clock.monotonic() > deadline
-            )
-            index.maintain(embedded=embedded)
+            if embedder is not None:
+                embed_waiting(
+                    sources, index, embedder, warnings, lambda: clock.monotonic() > deadline
+                )
+    held = index.files() if indexed or gone else known
+    if flawed := {path: state.flaws for path, state in held.items() if state.flaws}:
+        from memolith.ingest.flaws import flaw_warnings  # a memory without flaws does not load it
+
+        warnings.extend(flaw_warnings(flawed))
     report = SyncReport(
         files=seen.files,
         indexed=indexed,
@@ -107,14 +112,6 @@ class _Seen:
         if any(path in known for path in self.gone) or _unlike(known, self.changed, sources):
             return _Seen.now(sources, index)
         return replace(self, known=known, gone=(), changed={})
-
-    @property
-    def new_bytes(self) -> int:
-        """About how much is new: most files that are known have grown at their end."""
-        return sum(
-            max(0, size - self.known[path].stamp[1]) if path in self.known else size
-            for path, (_, size, _) in self.changed.items()
-        )
 
 
 def _unlike(

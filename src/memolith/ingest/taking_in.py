@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass
 
 from memolith.errors import MemolithError
 from memolith.files.discovery import MAX_FILE_BYTES
 from memolith.ingest.cutting import Cut, cut_file
-from memolith.ingest.helper import Helper, HelperError, start_helper
 from memolith.ingest.preparing import Prepared, Preparer, Said
 from memolith.ingest.sources import Sources, as_seen, text_digest
 from memolith.interfaces import Embedder, FileChange, FileState, Index, IndexedChunk
@@ -75,34 +73,19 @@ class Work:
         self._cut: dict[str, Cut] = {}
         self._touched: list[FileChange] = []
         self._waiting = 0
-        # What the helper is at: the batch, what is new in it, and its terms.
-        self._away: tuple[_Batch, list[Said], list[bytes]] | None = None
-        self.helper: Helper | None = None
         self.indexed = 0
         self.chunks = 0
         self.overtaken = set[str]()  # what other processes have indexed meanwhile
 
-    def take_in(
-        self, changed: Mapping[str, Stamp], new_bytes: int, progress: Progress | None = None
-    ) -> None:
-        """Cut these files, of which about so much is new, and put that into the index."""
-        with closing(self):
-            embedder = self._embedder if self._sources.word_vectors else None
-            self.helper = start_helper(new_bytes, embedder)
-            for number, (path, stamp) in enumerate(changed.items()):
-                if progress is not None:  # before a file: a large one takes a minute
-                    progress(number, len(changed))
-                self._add(path, stamp)
-            self._store_batch()
-            self._put(self._take_back())
-            if progress is not None and changed:
-                progress(len(changed), len(changed))
-
-    def close(self) -> None:
-        """Do without the helper from now on."""
-        if self.helper is not None:
-            self.helper.close()
-            self.helper = None
+    def take_in(self, changed: Mapping[str, Stamp], progress: Progress | None = None) -> None:
+        """Cut these files, and put what is new into the index."""
+        for number, (path, stamp) in enumerate(changed.items()):
+            if progress is not None:  # before a file: a large one takes a minute
+                progress(number, len(changed))
+            self._add(path, stamp)
+        self._store_batch()
+        if progress is not None and changed:
+            progress(len(changed), len(changed))
 
     def _add(self, path: str, stamp: Stamp) -> None:
         data = self._read(path, stamp)
@@ -128,46 +111,11 @@ class Work:
         self._cut, self._touched, self._waiting = {}, [], 0
         if not batch.files:
             return
-        done = self._take_back()
-        given = self._give_away(batch)  # the helper is at this one while the one before is stored
-        self._put(done)
-        if not given:
-            self._put((batch, self._preparer.prepare(batch.new(), self._warnings)))
-
-    def _put(self, done: tuple[_Batch, Prepared] | None) -> None:
-        if done is not None:
-            batch, prepared = done
-            self._replace(list(batch.changes(prepared, self._known)))
+        prepared = self._preparer.prepare(batch.new(), self._warnings)
+        self._replace(list(batch.changes(prepared, self._known)))
 
     def _replace(self, changes: Sequence[FileChange]) -> None:
         self.overtaken.update(self._index.replace_files(changes))
-
-    def _give_away(self, batch: _Batch) -> bool:
-        """Have the helper begin with a batch, and make its terms meanwhile."""
-        if self.helper is None:
-            return False
-        new = batch.new()
-        try:
-            self.helper.give(new)
-        except HelperError:
-            self.close()
-            return False
-        self._away = batch, new, self._preparer.terms(new)
-        return True
-
-    def _take_back(self) -> tuple[_Batch, Prepared] | None:
-        """What the helper was at, and all that is needed of it, even if the helper failed."""
-        if self._away is None:
-            return None
-        (batch, new, terms), self._away = self._away, None
-        try:
-            made = self.helper.take() if self.helper is not None else None
-        except HelperError:
-            made = None
-            self.close()
-        if made is None:
-            return batch, self._preparer.prepare(new, self._warnings)
-        return batch, Prepared(terms, *made)
 
     def _read(self, path: str, stamp: Stamp) -> bytes | None:
         if stamp[1] > MAX_FILE_BYTES:

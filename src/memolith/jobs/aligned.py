@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from difflib import SequenceMatcher
 from hashlib import sha256
-
-Span = tuple[int, int, int, int]  # old lines from, to; new lines from, to
 
 SIZE = 4  # bytes of a mark: they tell the lines of one file apart, and tell nothing of a line
 _HEADING = 1
@@ -33,12 +30,17 @@ class Alignment:
     """Old lines beside new ones, both as marks: what stands in both keeps its order."""
 
     def __init__(self, old: Sequence[bytes], new: Sequence[bytes]) -> None:
-        """Lines that only one of them has once are found first, what is equal around them then."""
+        """What is the same at the beginning and at the end costs nothing; the rest is aligned by difflib."""
         self._old, self._new = old, new
         self._now = [_GONE] * len(old)
-        spans = [(0, len(old), 0, len(new))]
-        while spans:
-            spans += self._match(spans.pop())
+        most = min(len(old), len(new))
+        head = next((at for at in range(most) if old[at] != new[at]), most)
+        tail = next((at for at in range(most - head) if old[-1 - at] != new[-1 - at]), most - head)
+        middle = old[head : len(old) - tail], new[head : len(new) - tail]
+        found = SequenceMatcher(None, *middle, autojunk=False).get_matching_blocks()
+        blocks = [(at + head, place + head, size) for at, place, size in found]
+        for at, place, size in ((0, 0, head), *blocks, (len(old) - tail, len(new) - tail, tail)):
+            self._now[at : at + size] = range(place, place + size)
 
     def now(self, at: int) -> int | None:
         """Where an old line stands now; None when it is gone or was edited."""
@@ -77,61 +79,6 @@ class Alignment:
         start = self._now[above] if above >= 0 else -1
         end = self._now[below] if below < len(self._old) else len(self._new)
         return start + 1, end
-
-    def _match(self, span: Span) -> Iterator[Span]:
-        """Match what begins and ends alike; spans that are left between lines that are there once."""
-        start, end, low, high = span
-        while start < end and low < high and self._old[start] == self._new[low]:
-            self._now[start] = low
-            start, low = start + 1, low + 1
-        while start < end and low < high and self._old[end - 1] == self._new[high - 1]:
-            end, high = end - 1, high - 1
-            self._now[end] = high
-        if start == end or low == high:
-            return
-        anchors = self._anchors((start, end, low, high))
-        for at, place in anchors:
-            yield start, at, low, place
-            self._now[at] = place
-            start, low = at + 1, place + 1
-        if anchors:
-            yield start, end, low, high
-
-    def _anchors(self, span: Span) -> list[tuple[int, int]]:
-        """The longest row of lines that stand once in both, in the same order."""
-        start, end, low, high = span
-        once = _places_of_single(self._new, low, high)
-        pairs = [
-            (at, once[mark])
-            for mark, at in sorted(
-                _places_of_single(self._old, start, end).items(), key=lambda item: item[1]
-            )
-            if mark in once
-        ]
-        return _longest_row(pairs)
-
-
-def _places_of_single(lines: Sequence[bytes], start: int, end: int) -> dict[bytes, int]:
-    counts = Counter(lines[start:end])
-    return {lines[at]: at for at in range(start, end) if counts[lines[at]] == 1}
-
-
-def _longest_row(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The longest run of pairs whose second numbers rise as their first ones do."""
-    ends: list[int] = []  # of the row of each length, the smallest last number
-    last: list[int] = []  # and which pair that is
-    before: list[int] = []
-    for number, (_, place) in enumerate(pairs):
-        length = bisect_left(ends, place)
-        ends[length : length + 1] = [place]
-        last[length : length + 1] = [number]
-        before.append(last[length - 1] if length else -1)
-    row: list[tuple[int, int]] = []
-    number = last[-1] if last else -1
-    while number >= 0:
-        row.append(pairs[number])
-        number = before[number]
-    return row[::-1]
 
 
 def _is_heading(mark: bytes) -> bool:

@@ -11,7 +11,7 @@ from memolith.clock import Clock
 from memolith.config.load import LLM_KEY, api_key
 from memolith.errors import JobNotFoundError, MemolithError, RefusedError
 from memolith.files import gate
-from memolith.files.ledger import Ledger, Tombstone, digest, find_record, tombstones
+from memolith.files.ledger import Ledger, find_record
 from memolith.files.passages import ledger_for
 from memolith.jobs import apply, approve, diffs, kept
 from memolith.jobs.chat import read_chat
@@ -20,29 +20,29 @@ from memolith.jobs.dream import DreamJob
 from memolith.jobs.dreaming.explain import dream_status, explain
 from memolith.jobs.dreaming.settle import settle
 from memolith.jobs.experiences import ExperienceJob, move_cursor
-from memolith.jobs.flush import Finding, extract
+from memolith.jobs.flush import flush
 from memolith.jobs.forget import forget_record, forget_turns, of_channel
 from memolith.jobs.integrity import scan
 from memolith.jobs.job import Job, P, Workplace, index_changes, purge_index
 from memolith.jobs.kept_damage import damage_told
-from memolith.jobs.known_texts import Known
 from memolith.jobs.relationships import relationships, stored_experiences
 from memolith.jobs.reports import (
     ChannelReport,
     DreamExplanation,
     DreamStatus,
-    Flushed,
     FlushReport,
+    JobList,
     JobReport,
+    Receipt,
     Relationships,
     ScanReport,
+    ScheduledRun,
 )
 from memolith.jobs.run import ANOTHER_JOB, run_job, run_unattended, trim
 from memolith.jobs.schedule import Run, last_runs, note_run
-from memolith.jobs.told_before import told_before
+from memolith.jobs.timeline import receipts
 from memolith.jobs.validation import validated
-from memolith.llm.choose import choose_summariser
-from memolith.llm.prompt_files import load_prompt
+from memolith.llm.prompts import choose_summariser, load_prompt
 from memolith.results import SearchResult
 from memolith.search.filters import make_filters
 from memolith.store import Store
@@ -173,69 +173,23 @@ class Jobs:
         records: `known` would tell it what they say.
         """
         gate.check_is_text(session=session)
-        chat = read_chat(turns)
-        found = list(extract(chat.messages))
-        known, forgotten = self._known(found, include_secret=include_secret)
-        saved: list[Flushed] = []
-        refused: list[str] = []
-        skipped = 0
-        is_over_limit = False
-        for one in found:
-            if known.has(one.text, one.said, session):
-                skipped += 1
-                continue
-            known.add(one.text)
-            # Only what is surely the user's is trusted like the user.
-            channel = self.channel if one.by_user and chat.is_sure else self._agents_channel
-            record_id = None
-            try:
-                gate.refuse_forgotten(forgotten.get(digest(one.text)))
-                if not dry_run:
-                    record, is_over = self._save(one, session, channel)
-                    record_id, is_over_limit = record.id, is_over_limit or is_over
-            except RefusedError as error:
-                refused.append(error.message)
-            else:
-                saved.append(Flushed(text=one.text, category=one.category, id=record_id))
+        agents_channel = "agent" if trust(self.channel) == "user" else self.channel
+        report, is_over_limit = flush(
+            self._place,
+            self.store,
+            read_chat(turns),
+            (
+                self.channel,
+                agents_channel,
+            ),  # only what is surely the user's is trusted like the user
+            session,
+            dry_run=dry_run,
+            include_secret=include_secret,
+        )
         if is_over_limit:
             with suppress(MemolithError):  # the records are on disk, and the next one tries again
                 trim(self.store)
-        return FlushReport(
-            saved=tuple(saved),
-            known=skipped,
-            refused=tuple(refused),
-            dry_run=dry_run,
-            warnings=chat.warnings,
-        )
-
-    def _save(self, found: Finding, session: str, channel: str) -> tuple[Record, bool]:
-        # Hosts cut texts in the middle of an emoji: U+FFFD for each lone surrogate.
-        data = gate.whole_characters(found.text).encode("utf-8", "surrogatepass")
-        text = data.decode("utf-8", "replace")
-        draft = self.store.draft(text, channel, category=found.category, session=session)
-        said_by = {"said_by": "user" if found.by_user else "assistant"}
-        return self.store.append(replace(draft, metadata=said_by))
-
-    @property
-    def _agents_channel(self) -> str:
-        return "agent" if trust(self.channel) == "user" else self.channel
-
-    def _known(
-        self, found: Sequence[Finding], *, include_secret: bool
-    ) -> tuple[Known, Mapping[str, Tombstone]]:
-        """What was told before of what was found, and what was forgotten, by the digests of texts."""
-        if not found or not self.store.profile.exists:
-            return Known(()), {}
-        records = self.store.records(include_secret=include_secret, include_past=True)
-        with self._place.reading() as folder:
-            known = told_before(
-                folder,
-                records,
-                (one.text for one in found),
-                now=self._place.clock.now(),
-                include_secret=include_secret,
-            )
-            return known, {stone.digest: stone for stone in tombstones(folder.read)}
+        return report
 
     def flush_prompt(self) -> str:
         """What to tell an agent that is to save by itself before its context is shortened."""
@@ -252,11 +206,6 @@ class Jobs:
             raise RefusedError(f"The run is not a Run but {type(run).__name__}.")
         with self._place.writing() as transaction:
             note_run(transaction, run)
-
-    def scheduled(self) -> tuple[Run, ...]:
-        """The last run of each job by a schedule, also if there was nothing to do."""
-        with self._place.reading() as folder:
-            return tuple(last_runs(folder).values())
 
     def unattended(self, name: str, elsewhere: Callable[[], JobReport] | None = None) -> JobReport:
         """Run the job with this name as a schedule does: an error becomes a report, which is kept.
@@ -279,15 +228,27 @@ class Jobs:
             )
         return run_unattended(self._place, name, elsewhere or named[name])
 
-    def list(self) -> tuple[JobReport, ...]:
-        """Every job that changed something, failed or waits as a proposal, oldest first."""
-        with self._place.reading() as folder:
-            return tuple(kept.kept_jobs(folder))
+    def list(self) -> JobList:
+        """Every job that changed something, failed or waits as a proposal, oldest first.
 
-    def damaged(self) -> tuple[str, ...]:
-        """What of the kept jobs cannot be read, a sentence for each file."""
+        `scheduled` has the last run of each job by a schedule, also if there was nothing to do.
+        """
+        if not self.store.profile.exists:
+            return JobList()
         with self._place.reading() as folder:
-            return damage_told(folder)
+            runs = tuple(
+                ScheduledRun(job=run.job, at=run.at, came_of=run.came_of or None)
+                for run in last_runs(folder).values()
+            )
+            return JobList(kept.kept_jobs(folder), runs, damage_told(folder))
+
+    def receipts(self, limit: int = 50, offset: int = 0) -> tuple[Receipt, ...]:
+        """What was handed to agents, when and why, newest first: the log of recalls."""
+        gate.check_is_number(limit=limit, offset=offset)
+        if not self.store.profile.exists:
+            return ()
+        with self._place.reading() as folder:
+            return receipts(folder, max(0, limit), max(0, offset))
 
     def show(self, job_id: str) -> JobReport:
         """One job; its id may be shortened, and `last` is the newest."""

@@ -11,7 +11,6 @@ from datetime import datetime
 from functools import cache
 
 from memolith.errors import RefusedError
-from memolith.text.cues import listed
 from memolith.text.wording import counted
 
 _LIKE_JSON = re.compile(r"\s*(?:\{|\[\s*[\[{\"\]])")
@@ -23,7 +22,11 @@ _HAND_OVER = (
 _LIST = re.compile(r'\s*(?:\{.{0,2000}?"messages"\s*:\s*)?\[\s*', re.DOTALL)
 _BETWEEN = re.compile(r"[\s,]*")
 _GEMINI = {"user": "user", "gemini": "assistant"}
-_SECTIONS = {"user": "user speaks", "agent": "assistant speaks", "others": "others speak"}
+_NAMES = {
+    "user": "user|human|me|you|usuario|usuaria|humano|nutzer|nutzerin|benutzer|mensch|ich|yo",
+    "agent": "assistant|agent|ai|bot|claude|chatgpt|gpt|copilot|gemini|asistente|agente|assistent|ki",
+    "others": "tool|system|function|developer|herramienta|sistema|función|funcion|werkzeug|funktion|entwickler",
+}
 # "Tool (bash):", "**Function call search:**", "[system]" and "[12:03] User:" begin a message. Within a line
 # one begins behind the end of a sentence, with a capital and a colon.
 _SPEAKER = (
@@ -40,12 +43,11 @@ _SPEAKER = (
 
 @cache
 def _speaker() -> re.Pattern[str]:
-    names = {who: "|".join(listed(section)) for who, section in _SECTIONS.items()}
-    return re.compile(_SPEAKER.format(**names), re.IGNORECASE | re.MULTILINE)
+    return re.compile(_SPEAKER.format(**_NAMES), re.IGNORECASE | re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Message:
     """One message of a chat."""
 
     by_user: bool
@@ -57,7 +59,7 @@ class Said:
 class Chat:
     """The messages of user and assistant, and what could not be read."""
 
-    messages: tuple[Said, ...]
+    messages: tuple[Message, ...]
     warnings: tuple[str, ...] = ()
     is_text: bool = False
 
@@ -71,11 +73,11 @@ def read_chat(turns: str | Sequence[Mapping[str, object]]) -> Chat:
     """The messages of a chat, from a list of them, JSON, lines of JSON, or plain text; others' are left out.
 
     >>> read_chat('[{"role": "user", "content": "Hi"}, {"role": "tool", "content": "x"}]').messages
-    (Said(by_user=True, text='Hi'),)
+    (Message(by_user=True, text='Hi'),)
     >>> [said.by_user for said in read_chat("User: Hi\\nAssistant: Hello\\nTool: x").messages]
     [True, False]
     >>> read_chat([{"role": "user", "content": [{"type": "text", "text": "Hi"}]}]).messages
-    (Said(by_user=True, text='Hi'),)
+    (Message(by_user=True, text='Hi'),)
     """
     if not isinstance(turns, str):
         return _from_list(turns)
@@ -134,7 +136,7 @@ def _from_broken(text: str) -> Chat:
 
 def _before_the_break(text: str) -> Chat:
     """The whole messages at the beginning of a list that cannot be read to its end."""
-    messages: list[Said] = []
+    messages: list[Message] = []
     begin = _LIST.match(text)
     at, read = begin.end() if begin else len(text), json.JSONDecoder().raw_decode
     with suppress(ValueError, RecursionError):
@@ -152,7 +154,7 @@ def _before_the_break(text: str) -> Chat:
 
 def _from_lines(text: str) -> Chat:
     """Lines of JSON; what breaks off in the middle is no reason to lose the others."""
-    messages: list[Said] = []
+    messages: list[Message] = []
     broken = read = 0
     for line in filter(str.strip, text.split("\n")):
         try:
@@ -167,7 +169,7 @@ def _from_lines(text: str) -> Chat:
     return Chat(tuple(messages), () if messages else (_NO_MESSAGE,))
 
 
-def _messages(content: object, at: datetime | None = None) -> Iterator[Said]:
+def _messages(content: object, at: datetime | None = None) -> Iterator[Message]:
     if isinstance(content, dict):
         at = _moment(content.get("timestamp")) or at
     match content:
@@ -177,12 +179,12 @@ def _messages(content: object, at: datetime | None = None) -> Iterator[Said]:
         case dict(line) if (inside := _inside_line(line)) is not line:
             yield from _messages(inside, at)
         case {"role": ("user" | "assistant") as role, "content": said}:
-            for one in _as_said(role == "user", _text(said)):
+            for one in _as_messages(role == "user", _text(said)):
                 yield replace(one, at=at)
         case {"user": str(user), **rest}:
-            yield from _as_said(True, user)
+            yield from _as_messages(True, user)
             if isinstance(answer := rest.get("assistant"), str):
-                yield from _as_said(False, answer)
+                yield from _as_messages(False, answer)
         case dict():
             return
         case _:
@@ -231,7 +233,7 @@ def _is_text(part: object) -> bool:
     )
 
 
-def _as_said(by_user: bool, text: str) -> Iterator[Said]:
+def _as_messages(by_user: bool, text: str) -> Iterator[Message]:
     """A message that a host gave a role, without who says it where the text repeats that.
 
     A user may hand over a whole chat as one message: what the agent says in it is the agent's.
@@ -240,17 +242,17 @@ def _as_said(by_user: bool, text: str) -> Iterator[Said]:
     if by_user and mark and mark["user"]:
         yield from _spoken(text)
     elif bare := _without_speaker(text, by_user=by_user):
-        yield Said(by_user, bare)
+        yield Message(by_user, bare)
 
 
-def _spoken(text: str) -> Iterator[Said]:
+def _spoken(text: str) -> Iterator[Message]:
     """Plain text: each message begins with who says it; without that, all is the user's."""
     start, by_user = 0, True
     is_read = True
     for mark in (*_speaker().finditer(text), None):
         said = text[start : mark.start() if mark else len(text)].strip()
         if is_read and (bare := _without_speaker(said, by_user=by_user)):
-            yield Said(by_user, bare)
+            yield Message(by_user, bare)
         if mark:
             start, by_user = mark.end(), bool(mark["user"])
             is_read = by_user or bool(mark["agent"])

@@ -14,15 +14,21 @@ from memolith.files.record_format import encode_line, encode_time
 from memolith.interfaces import Statement, Summariser
 from memolith.jobs import long_memory
 from memolith.jobs.changes import Edits, replaced, split_lines
-from memolith.jobs.compact_figures import LEVELS
-from memolith.jobs.compact_levels import Group
-from memolith.jobs.compact_plan import CompactPlan, Scope, describe, plan_compaction
-from memolith.jobs.compact_worth import TRUSTED_FIRST
-from memolith.jobs.covered import covered_by, covers_line
-from memolith.jobs.heads import heads
+from memolith.jobs.compact_plan import (
+    LEVELS,
+    TRUSTED_FIRST,
+    CompactPlan,
+    Group,
+    Scope,
+    describe,
+    plan_compaction,
+    record_lines,
+)
 from memolith.jobs.job import Draft, Reader, Snapshot
 from memolith.jobs.reports import Change
-from memolith.jobs.summary_record import (
+from memolith.jobs.summaries import (
+    covered_by,
+    covers_line,
     leaves_of,
     long_statements,
     statements_of,
@@ -32,9 +38,8 @@ from memolith.jobs.summary_record import (
 )
 from memolith.jobs.trim import not_yet_archived
 from memolith.jobs.undone import UNDONE, undone_by
-from memolith.llm.checking import USELESS_ANSWERS, Checked, NotAsked, checked_summary
-from memolith.llm.rule_based import RuleBased, are_rules, units
-from memolith.llm.told_of_model import model_counts, refusals
+from memolith.llm.check import MAX_USELESS_ANSWERS, Checked, checked_summary, model_counts, refusals
+from memolith.llm.rules import Rules, texts_of
 from memolith.text.folding import fold
 from memolith.text.summary_text import read_summary, summary_lines
 from memolith.text.wording import counted
@@ -82,7 +87,7 @@ class CompactJob:
         self._config = config
         self._clock = clock
         self._summariser = summariser
-        self.by_rules = are_rules(summariser)
+        self.by_rules = type(summariser) is Rules
         self._by_hand = by_hand
         self._now = clock.now()
         self._files: dict[str, bytes | None] = {}
@@ -103,7 +108,7 @@ class CompactJob:
         scope = self._scope(undone)
         plan = plan_compaction(data, scope, self._clock.day_of)
         secret = frozenset() if plan.skipped else snapshot.ledger().secret
-        if any(entry.head.id in secret for group in plan.groups for entry in group.entries):
+        if any(entry.line.record.id in secret for group in plan.groups for entry in group.entries):
             scope = self._scope(undone, secret)
             plan = plan_compaction(data, scope, self._clock.day_of)
         if plan.skipped and self._drops_months(snapshot.read(self._long), undone):
@@ -123,7 +128,7 @@ class CompactJob:
 
     def draft(self, plan: CompactPlan, *, preview: bool) -> Draft:
         """Have the summaries written, and lay out the files with them."""
-        summariser = RuleBased() if preview else self._summariser
+        summariser = Rules() if preview else self._summariser
         groups, later = _previewed(plan.groups) if preview else (plan.groups, ())
         written = self._written(groups, summariser)
         changes = (
@@ -143,16 +148,22 @@ class CompactJob:
             warnings.append(_NOT_ALL_DRAFTED)
         if preview and written and not self.by_rules:
             warnings.append(_NOT_ASKED)
+        dropped = [one for one in changes if one is not None and one.path == long_memory.ARCHIVE]
+        blocks = sum(hunk.inserted.count(b"## Summary (") for one in dropped for hunk in one.hunks)
+        too_long = (
+            f"{counted(blocks, 'block')} of {self._long} → its archive, oldest first:"
+            f" more than {MAX_LONG_MEMORY_CHARS:,} characters"
+        )
         return Draft(
             changes=tuple(change for change in changes if change is not None),
             lines=(
                 *(describe(one.group, self._goes_to(one)) for one in written),
                 *(describe(group, _goes_later(group)) for group in later),
-                *([_strangers_stay(plan.strangers_stay)] if plan.strangers_stay else []),
+                *([too_long] if blocks else []),
             ),
             counts=plan.counts
             if later
-            else _counts(plan, written, by_model=not are_rules(summariser)),
+            else _counts(plan, written, by_model=type(summariser) is not Rules),
             warnings=tuple(warnings),
         )
 
@@ -162,7 +173,7 @@ class CompactJob:
         No line of LONGMEMORY.md that somebody else wrote went.
         """
         theirs = (Counter(long_memory.your_lines(read(self._long))) for read in (before, after))
-        if operator.sub(*theirs):
+        if set(operator.sub(*theirs)) - set(long_memory.your_lines(after(long_memory.ARCHIVE))):
             return f"a line of {self._long} that compaction did not write would have gone"
         old, new = split_lines(before(self._path)), split_lines(after(self._path))
         gone, came = Counter(old) - Counter(new), Counter(new) - Counter(old)
@@ -172,11 +183,11 @@ class CompactJob:
         if not {line.rstrip(b"\n") for line in gone} <= archived:
             return "a record would have been lost"
         scope = self._scope()
-        removed = list(heads(b"\n".join(gone)))
-        if len(removed) != len(gone) or not all(scope.has(head) for head in removed):
+        removed = list(record_lines(b"\n".join(gone)))
+        if len(removed) != len(gone) or not all(scope.has(line.record) for line in removed):
             return "a line that is protected, recent, secret or no record would have gone"
-        added = list(heads(b"\n".join(came)))
-        if len(added) != len(came) or any(head.category != "compaction" for head in added):
+        added = list(record_lines(b"\n".join(came)))
+        if len(added) != len(came) or any(line.record.category != "compaction" for line in added):
             return "a line that is no summary would have come"
         return "" if len(added) <= len(removed) else "there would be more records than before"
 
@@ -192,17 +203,19 @@ class CompactJob:
             range(len(groups)),
             key=lambda one: (TRUSTED_FIRST.index(groups[one].trust), -one),
         ):
-            if useless == USELESS_ANSWERS:
-                summariser = NotAsked(summariser.name)
-            found[number] = one = self._write(groups[number], summariser, told)
-            useless = useless + 1 if one.checked.problem and one.statements else 0
-            for text, day in units(one.statements if one.summary else ()).items():
+            # Words of strangers are not sent: what they say to a model is not for it.
+            is_asked = groups[number].trust != "external" and useless < MAX_USELESS_ANSWERS
+            found[number] = one = self._write(
+                groups[number], summariser if is_asked else Rules(), told
+            )
+            if is_asked:
+                useless = useless + 1 if one.checked.problem and one.statements else 0
+            for text, day in texts_of(one.statements if one.summary else ()).items():
                 told[text] = max(day, told.get(text, day))
         return [one for _, one in sorted(found.items()) if one.records]
 
     def _write(self, group: Group, summariser: Summariser, told: Mapping[str, date]) -> _Written:
-        parsed = {entry: record for entry in group.entries if (record := entry.head.record)}
-        group, records = replace(group, entries=tuple(parsed)), tuple(parsed.values())
+        records = tuple(entry.line.record for entry in group.entries)
         statements = statements_of(
             records, self._now, self._clock.day_of, self._corrected, self._secret
         )
@@ -212,7 +225,7 @@ class CompactJob:
             records=records,
             sources=tuple(statements),
             statements=checked.summary.statements,
-            summary=self._summary_record(group, records, checked.summary.statements),
+            summary=self._summary_record(group, records, checked),
             checked=checked,
         )
 
@@ -227,7 +240,7 @@ class CompactJob:
     def _memory(self, plan: CompactPlan, written: Iterable[_Written]) -> Change | None:
         edits = Edits(self._path, plan.data)
         for one in written:
-            numbers = [entry.head.number for entry in one.group.entries]
+            numbers = [entry.line.number for entry in one.group.entries]
             edits.remove(numbers)
             if one.summary is not None:
                 edits.insert(numbers[0], encode_line(one.summary))
@@ -238,7 +251,7 @@ class CompactJob:
         archive = self._files[self._archive] or b""
         edits = Edits(self._archive, self._files[self._archive])
         for one in written:
-            taken = [lines[entry.head.number - 1] for entry in one.group.entries]
+            taken = [lines[entry.line.number - 1] for entry in one.group.entries]
             data = not_yet_archived(archive, taken)
             if one.summary is not None and not covered_by(archive, one.summary.id):
                 covered = covers_line(one.summary.id, leaves_of(one.records, archive))
@@ -250,11 +263,15 @@ class CompactJob:
         return edits.change()
 
     def _summary_record(
-        self, group: Group, records: Sequence[Record], statements: Sequence[Statement]
+        self, group: Group, records: Sequence[Record], checked: Checked
     ) -> Record | None:
-        if group.retired or not statements:  # of nothing but small talk there is nothing to tell
+        statements = checked.summary.statements
+        if group.retired or not statements:  # of nothing but small talk there is nothing to say
             return None
-        return summary_record(group, records, statements, self._clock.day_of, self._archive)
+        by_model = checked.taken > 0
+        return summary_record(
+            group, records, statements, self._clock.day_of, self._archive, by_model=by_model
+        )
 
     def _long_memory(self, written: Iterable[_Written]) -> tuple[Change | None, ...]:
         data = self._files[self._long]
@@ -282,7 +299,7 @@ class CompactJob:
             return False
         _, dropped = long_memory.LongMemory.parse(data).with_blocks({}, MAX_LONG_MEMORY_CHARS)
         months = long_memory.LongMemory.parse(dropped).blocks
-        return bool(months) and undone.isdisjoint(map(long_memory.name_of, months))
+        return bool(dropped) and undone.isdisjoint(map(long_memory.name_of, months))
 
     def _blocks(
         self, months: Mapping[str, Sequence[Statement]], known: Mapping[str, str]
@@ -298,7 +315,7 @@ class CompactJob:
             told = tuple(true)
             if month in months or true != cited:
                 new = _not_in(later, months.get(month, ()))
-                merged = RuleBased().summarise([*true, *new], MAX_MONTH_CHARS)
+                merged = Rules().summarise([*true, *new], MAX_MONTH_CHARS)
                 told = merged.statements
                 if told or month in known:
                     blocks[month] = summary_lines(told)
@@ -316,13 +333,6 @@ def _previewed(groups: Sequence[Group]) -> tuple[list[Group], list[Group]]:
         (shown if fits else later).append(group)
         room -= len(group.entries) if fits else 0
     return shown, later
-
-
-def _strangers_stay(count: int) -> str:
-    return (
-        f"{counted(count, 'old record')} from outside → as before: told apart from yours, hardly shorter,"
-        " and the limits are met"
-    )
 
 
 def _name_of(group: Group) -> str:
@@ -343,7 +353,7 @@ def _counts(plan: CompactPlan, written: Sequence[_Written], *, by_model: bool) -
         "compacted": gone,
         "summaries": came,
     }
-    return {**counts, **(model_counts(one.checked for one in written) if by_model else {})}
+    return {**counts, **(model_counts([one.checked for one in written]) if by_model else {})}
 
 
 def _not_in(said: Collection[str], statements: Iterable[Statement]) -> list[Statement]:

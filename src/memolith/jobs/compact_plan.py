@@ -1,27 +1,45 @@
-"""Which records are compacted, and into which summaries: by day, then week, month and year.
+"""Which records are compacted, and into which summaries: a pure function of the lines of MEMORY.md.
 
-A pure function of the lines of MEMORY.md. What is young is told day by day; what is older as coarsely as it
-must be for the file to fit (`compact_levels.py`), and in the end the oldest summaries leave.
+What is younger than 45 days is summarised by week, up to a year by month, older by year; coarser only if the file
+would not fit its limits. In the end the oldest summaries leave for the archive.
 """
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass
+import math
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
+from itertools import product
+from typing import NamedTuple
 
 from memolith.config.sections import CompactConfig
-from memolith.jobs.compact_figures import LEVELS, SHORTEST_CHARS, Entry, Size
-from memolith.jobs.compact_levels import Group, Levels
-from memolith.jobs.covered import short
-from memolith.jobs.heads import Head, heads
+from memolith.files.document import Document
 from memolith.jobs.job import Plan
-from memolith.jobs.summary_record import days_told
+from memolith.text.summary_line import short_id
 from memolith.text.wording import counted
-from memolith.types import PROTECTED, Trust
+from memolith.types import PROTECTED, Record, Trust
 from memolith.visibility import Patterns, trust_in_file
 
+LEVELS = ("record", "day", "week", "month", "year")
+MAX_COVERED_NAMED = 12
+_WEEK, _MONTH, _YEAR = 2, 3, 4
+# Days up to which records are summarised by week and by month; the next where the first does not fit.
+_AGES = ((45, 365), (0, 365), (0, 0))
+_MIN_CHARS = (0, 300, 300, 350, 400)  # of a summary's text, by level
+_MAX_CHARS = (0, 1200, 2000, 4800, 5200)
+_LINE_CHARS = 360  # of a summary beside its text and what it cites
+_ID_CHARS, _PATH_CHARS = 16, 70
+_BESIDE_TEXT = 180  # of any other line, at least
+_WEIGHTS: Mapping[Trust, float] = {"external": 0.25, "agent": 1.0, "user": 2.0}
+TRUSTED_FIRST: tuple[Trust, ...] = ("user", "agent", "external")
+_HALF_LIFE_DAYS = 14  # a day this much older gets half the room
+# Below the limit by this share, so that not every run rewrites the file.
+_SLACK = 0.15
+# Where what must stay fills the limit alone, summaries may still have this share of it.
+_ROOM = 0.5
+
+NO_LIMIT = "no limit is set: see compact.max_records and compact.max_chars"
 _NOTHING_IN_SCOPE = "no record is old enough and unprotected"
 _LITTLE = "what could be compacted is little beside what is recent, protected or yours"
 TAKEN_BACK = "what could be compacted was before, and you took it back; again: memolith compact"
@@ -30,15 +48,91 @@ _LEFT_ALONE = (
     "What you took back or declined is left alone, and with it what must stay is over the limit."
     " To compact it all the same: memolith compact"
 )
-_WHOSE: dict[Trust, str] = {
-    "user": "yours",
-    "agent": "your agent's",
-    "external": "from outside",
-}
-# Below the limit by so much, so that not every run rewrites the file.
-_SLACK = 0.15
-# Where what must stay fills the limit alone, summaries may still have this share of it.
-_ROOM = 0.5
+_WHOSE: dict[Trust, str] = {"user": "yours", "agent": "your agent's", "external": "from outside"}
+
+
+class Size(NamedTuple):
+    """How large a file is, or how much more it is than it may be."""
+
+    records: int = 0
+    chars: int = 0
+
+
+class RecordLine(NamedTuple):
+    """A record and its line."""
+
+    number: int  # of the line, from 1
+    data: bytes  # the line without its newline
+    record: Record
+
+
+def record_lines(data: bytes) -> Iterator[RecordLine]:
+    """The records of a file, in file order; prose and broken lines are left out."""
+    for line, record in Document.parse("", data).records():
+        yield RecordLine(line.number, line.data.removesuffix(b"\n"), record)
+
+
+def short(record_id: str) -> str:
+    """The beginning of an id, by which the archive names a record."""
+    return short_id(record_id, 13)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A line that may be compacted; level 0 is a record, others are summaries already."""
+
+    line: RecordLine
+    level: int
+    day: date
+    chars: int
+    trust: Trust
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """The lines that become one summary."""
+
+    level: int
+    period: str
+    trust: Trust
+    entries: tuple[Entry, ...]
+    max_chars: int = 0
+    retired: bool = False  # into the archive without a summary in MEMORY.md
+
+    @property
+    def is_told_again(self) -> bool:
+        """Whether it is one summary that gets shorter."""
+        return len(self.entries) == 1 and self.entries[0].level == self.level
+
+    @property
+    def last(self) -> date:
+        """The day of the newest line."""
+        return max(entry.day for entry in self.entries)
+
+    @property
+    def chars(self) -> int:
+        """Of the lines as they are."""
+        return sum(entry.chars for entry in self.entries)
+
+    @property
+    def beside_text(self) -> int:
+        """Of the summary's line without its text."""
+        count = len(self.entries)
+        return _LINE_CHARS + (_ID_CHARS * count if count <= MAX_COVERED_NAMED else _PATH_CHARS)
+
+    @property
+    def min_chars(self) -> int:
+        """The shortest text worth writing."""
+        return min(_MIN_CHARS[self.level], self._said)
+
+    @property
+    def most_chars(self) -> int:
+        """The longest text that can be of use."""
+        return min(_MAX_CHARS[self.level], self._said)
+
+    @property
+    def _said(self) -> int:
+        return sum(max(40, entry.chars - _BESIDE_TEXT) for entry in self.entries)
 
 
 class Limits:
@@ -46,42 +140,27 @@ class Limits:
 
     def __init__(self, config: CompactConfig, fixed: Size = Size()) -> None:  # noqa: B008 - frozen
         """If what must stay is over a limit alone, summaries still get some room beside it."""
-        self._limits = tuple(
-            _with_slack(limit if stays <= limit else stays + max(1, int(limit * _ROOM)), stays)
+        self._limits = [
+            (
+                most := limit if stays <= limit else stays + max(1, int(limit * _ROOM)),
+                most - min(int(most * _SLACK), (most - stays) // 2),
+            )
             if limit
-            else (0, 0)
+            else (math.inf, math.inf)
             for limit, stays in zip((config.max_records, config.max_chars), fixed, strict=True)
-        )
+        ]
 
     def passed(self, size: Size) -> bool:
         """Whether either is over its limit."""
-        sizes = zip(size, self._limits, strict=True)
-        return any(limit and found > limit for found, (limit, _) in sizes)
-
-    def has_too_many(self, records: int) -> bool:
-        """Whether there are more records than there may be."""
-        return self.passed(Size(records=records))
-
-    def spare_chars(self, size: Size) -> int:
-        """How many characters more there may be without coming close to the limit."""
-        limit, slack = self._limits[1]
-        return max(0, limit - slack - size.chars) if limit else sys.maxsize
-
-    def over(self, size: Size) -> Size:
-        """How much too much there is of each, so that the next records would not pass a limit."""
-        sizes = zip(size, self._limits, strict=True)
-        return Size(
-            *(max(0, found - limit + slack) if limit else 0 for found, (limit, slack) in sizes)
-        )
+        return any(found > most for found, (most, _) in zip(size, self._limits, strict=True))
 
     def fits(self, size: Size) -> bool:
-        """Whether there is not too much of either."""
-        return not any(self.over(size))
+        """Whether there is room until the next run."""
+        return all(found <= goal for found, (_, goal) in zip(size, self._limits, strict=True))
 
-
-def _with_slack(limit: int, stays: int) -> tuple[int, int]:
-    """The limit and its slack, which leaves summaries half of the room beside what must stay."""
-    return limit, min(int(limit * _SLACK), (limit - stays) // 2)
+    def spare_chars(self, size: Size) -> float:
+        """How many characters more there may be."""
+        return max(0, self._limits[1][1] - size.chars)
 
 
 class Scope:
@@ -99,23 +178,23 @@ class Scope:
         `secret` the ids of records that another file marks secret, `external` the channels of strangers.
         """
         self.config = config
-        self.today = now
+        self.now = now
         self._oldest_kept = now - timedelta(days=config.min_age_days)
         self._undone = undone
         self._secret = secret
         self.external = external
 
-    def has(self, head: Head) -> bool:
+    def has(self, record: Record) -> bool:
         """Whether a record is old enough, not secret, and of a category that is not kept."""
-        if head.sensitivity == "secret" or head.id in self._secret:
+        if record.sensitivity == "secret" or record.id in self._secret:
             return False
-        if head.created > self._oldest_kept:
+        if record.created > self._oldest_kept:
             return False
-        return head.category == "compaction" or head.category not in PROTECTED
+        return record.category == "compaction" or record.category not in PROTECTED
 
-    def was_undone(self, head: Head) -> bool:
+    def was_undone(self, record: Record) -> bool:
         """Whether somebody took back that it was compacted."""
-        return bool(self._undone) and short(head.id) in self._undone
+        return bool(self._undone) and short(record.id) in self._undone
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,94 +204,162 @@ class CompactPlan(Plan):
     groups: tuple[Group, ...] = ()
     data: bytes = b""
     unreachable: str = ""  # why what stays is over the limit alone
-    strangers_stay: int = 0  # old records from outside that no summary would make much shorter
 
 
 def plan_compaction(data: bytes, scope: Scope, day_of: Callable[[datetime], date]) -> CompactPlan:
     """Choose what is compacted, or say why nothing is."""
-    records = list(heads(data))
+    records = list(record_lines(data))
     size = Size(len(records), len(data.decode(errors="replace")))
     counts = {"before": size.records, "after": size.records, "compacted": 0, "summaries": 0}
-    limits = Limits(scope.config)
-    if not limits.passed(size):
+    if not (scope.config.max_records or scope.config.max_chars):
+        return CompactPlan(skipped=NO_LIMIT, counts=counts)
+    if not Limits(scope.config).passed(size):
         found = f"{counted(size.records, 'record')} and {counted(size.chars, 'character')}"
-        reason = f"{found}: under the limit"
-        return CompactPlan(skipped=reason, counts=counts)
-    may_go = [head for head in records if scope.has(head)]
-    entries = [
-        _entry(head, day_of, scope.external) for head in may_go if not scope.was_undone(head)
-    ]
+        return CompactPlan(skipped=f"{found}: under the limit", counts=counts)
+    may_go = [_entry(line, day_of, scope.external) for line in records if scope.has(line.record)]
+    entries = [entry for entry in may_go if not scope.was_undone(entry.line.record)]
     taken_back = len(entries) < len(may_go)
     nothing = TAKEN_BACK if taken_back else _NOTHING_IN_SCOPE
     if not entries:
         return CompactPlan(skipped=nothing, counts=counts)
     fixed = Size(size.records - len(entries), size.chars - sum(entry.chars for entry in entries))
     unreachable = ""
-    if limits.passed(fixed):
-        undone = [
-            _entry(head, day_of, scope.external).chars for head in may_go if scope.was_undone(head)
-        ]
-        rest = Size(fixed.records - len(undone), fixed.chars - sum(undone))
-        unreachable = _STAYS if limits.passed(rest) else _LEFT_ALONE
+    if Limits(scope.config).passed(fixed):
+        left = Size(size.records - len(may_go), size.chars - sum(entry.chars for entry in may_go))
+        unreachable = _STAYS if Limits(scope.config).passed(left) else _LEFT_ALONE
     limits = Limits(scope.config, fixed)
     if not limits.passed(size):
         return CompactPlan(skipped=TAKEN_BACK if taken_back else _LITTLE, counts=counts)
-    groups = _reach_target(entries, size, limits)
+    groups = _groups(entries, fixed, limits, day_of(scope.now))
     if not groups:
         return CompactPlan(skipped=nothing, counts=counts)
-    taken = sum(len(group.entries) for group in groups)
-    summaries = sum(not group.retired for group in groups)
-    counts = {
-        "before": size.records,
+    taken, summaries = (
+        sum(len(group.entries) for group in groups),
+        sum(not group.retired for group in groups),
+    )
+    counts |= {
         "after": size.records - taken + summaries,
         "compacted": taken,
         "summaries": summaries,
     }
-    return CompactPlan(
-        groups=groups,
-        data=data,
-        unreachable=unreachable,
-        strangers_stay=_from_outside(entries)
-        - sum(_from_outside(group.entries) for group in groups),
-        counts=counts,
-    )
+    return CompactPlan(groups=groups, data=data, unreachable=unreachable, counts=counts)
 
 
-def _from_outside(entries: Iterable[Entry]) -> int:
-    return sum(entry.trust == "external" and not entry.level for entry in entries)
-
-
-def is_summary(head: Head) -> int:
+def level_of(record: Record) -> int:
     """The level of one of our own summaries; 0 for any other record."""
-    if head.category != "compaction" or head.record is None:
+    if record.category != "compaction":
         return 0
-    level = head.record.metadata.get("level")
+    level = record.metadata.get("level")
     return LEVELS.index(level) if level in LEVELS[1:] else 1
 
 
-def _entry(head: Head, day_of: Callable[[datetime], date], external: Patterns) -> Entry:
-    chars = len(head.data if head.data.isascii() else head.data.decode(errors="replace")) + 1
-    day, level = day_of(head.created), is_summary(head)
-    days = days_told(head.record, day) if level and head.record else 1
-    return Entry(head, level, day, chars, trust_in_file(head.channel, external), days)
+def period_of(day: date, level: int) -> str:
+    """The name of the day, week (by its Monday), month or year a day is in.
+
+    >>> from datetime import date
+    >>> [period_of(date(2026, 11, 15), level) for level in (1, 2, 3, 4)]
+    ['2026-11-15', '2026-11-09', '2026-11', '2026']
+    """
+    if level == _WEEK:
+        return (day - timedelta(days=day.weekday())).isoformat()
+    return day.isoformat()[: {1: 10, _MONTH: 7, _YEAR: 4}[level]]
 
 
-def _reach_target(entries: list[Entry], size: Size, limits: Limits) -> tuple[Group, ...]:
-    """As much detail as fits: step by step the oldest of a level is told by the next; room that is left is shared."""
-    by_count = limits.has_too_many(size.records)
-    levels = Levels(entries, size, by_count=by_count)
-    _raise_until_it_fits(levels, limits)
-    if levels.has_only_years:
-        levels = Levels(entries, size, by_count=by_count, least=SHORTEST_CHARS)
-        _raise_until_it_fits(levels, limits)
-    if not limits.fits(levels.size):
-        return tuple(levels.squeezed(limits.over))
-    return tuple(levels.groups(limits.spare_chars(levels.size)))
+def _entry(line: RecordLine, day_of: Callable[[datetime], date], external: Patterns) -> Entry:
+    chars = len(line.data if line.data.isascii() else line.data.decode(errors="replace")) + 1
+    record = line.record
+    return Entry(
+        line,
+        level_of(record),
+        day_of(record.created),
+        chars,
+        trust_in_file(record.provenance.channel, external),
+    )
 
 
-def _raise_until_it_fits(levels: Levels, limits: Limits) -> None:
-    while not limits.fits(levels.size) and levels.raise_oldest(limits.over):
-        pass
+def _groups(
+    entries: Sequence[Entry], fixed: Size, limits: Limits, today: date
+) -> tuple[Group, ...]:
+    """The finest groups that fit; where none do, the oldest and least trusted leave without a summary."""
+    groups: list[Group] = []
+    # First with the summaries that are there as they are, then with all of them written again.
+    for again, ages in product((False, True), _AGES):
+        groups = list(_by_period(entries, ages, today))
+        stay = [one for one in groups if (one.is_told_again and not again) or _gains_nothing(one)]
+        size = Size(fixed.records + len(stay), fixed.chars + sum(one.chars for one in stay))
+        groups = [one for one in groups if one not in stay]
+        size = Size(
+            size.records + len(groups),
+            size.chars + sum(one.beside_text + one.min_chars for one in groups),
+        )
+        if limits.fits(size):
+            return tuple(_with_room(groups, limits.spare_chars(size), today))
+    groups, size = list(_by_period(entries, _AGES[-1], today)), fixed
+    kept: list[Group] = []
+    for group in sorted(
+        groups,
+        key=lambda one: (
+            one.trust == "external",
+            -one.last.toordinal(),
+            TRUSTED_FIRST.index(one.trust),
+        ),
+    ):
+        larger = Size(size.records + 1, size.chars + group.beside_text + group.min_chars)
+        if limits.fits(larger):
+            kept.append(group)
+            size = larger
+    told = {
+        id(one): shorter
+        for one, shorter in zip(
+            kept, _with_room(kept, limits.spare_chars(size), today), strict=True
+        )
+    }
+    return tuple(
+        told.get(id(one)) or replace(one, retired=True, max_chars=one.most_chars) for one in groups
+    )
+
+
+def _by_period(entries: Iterable[Entry], ages: tuple[int, int], today: date) -> Iterator[Group]:
+    """The groups by period and by whose words they are, oldest first."""
+    found: dict[tuple[str, int, Trust], list[Entry]] = {}
+    levels: dict[str, int] = {}
+    for entry in entries:
+        age = (today - entry.day).days
+        level = max(entry.level, _WEEK if age <= ages[0] else _MONTH if age <= ages[1] else _YEAR)
+        level = max(level, levels.get(period_of(entry.day, level), level))
+        levels[period_of(entry.day, level)] = level
+        found.setdefault((period_of(entry.day, level), level, entry.trust), []).append(entry)
+    groups = [
+        Group(level=level, period=period, trust=trust, entries=tuple(members))
+        for (period, level, trust), members in found.items()
+    ]
+    return iter(sorted(groups, key=lambda one: (one.entries[0].line.number, one.level)))
+
+
+def _gains_nothing(group: Group) -> bool:
+    """Whether a record alone would only become longer."""
+    return len(group.entries) == 1 and group.beside_text + group.min_chars >= group.chars
+
+
+def _with_room(groups: Sequence[Group], room: float, today: date) -> Iterator[Group]:
+    """The groups with the length of their texts: what is left is shared by age and by whose words they are.
+
+    No group gets more than it can use, and what it leaves is for the others.
+    """
+    weights = [
+        _WEIGHTS[one.trust]
+        * math.log1p(len(one.entries))
+        / (1 + max(0, (today - one.last).days) / _HALF_LIFE_DAYS)
+        for one in groups
+    ]
+    wishes = [max(0, one.most_chars - one.min_chars) for one in groups]
+    given, total = [0] * len(groups), sum(weights)
+    for index in sorted(range(len(groups)), key=lambda at: wishes[at] / weights[at]):
+        share = wishes[index] if math.isinf(room) else int(room * weights[index] / total)
+        given[index] = min(wishes[index], share)
+        room, total = room - given[index], total - weights[index]
+    for group, more in zip(groups, given, strict=True):
+        yield replace(group, max_chars=group.min_chars + more)
 
 
 def describe(group: Group, goes_to: str) -> str:

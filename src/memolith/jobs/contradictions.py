@@ -1,133 +1,284 @@
-"""Which claims cannot both hold: by their form where it is plain, else by meaning and values."""
+"""Which sentences cannot both hold: those with the same words around another value, or with one «not» more.
+
+A sentence is taken apart into values (numbers, times, days, names) and its frame, the words around them. When in
+doubt two sentences do not contradict each other: what happened, what holds under a condition, what is counted.
+"""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
 
-from memolith.embed.choose import choose_embedder
-from memolith.errors import EmbeddingError
-from memolith.interfaces import Embedder
-from memolith.jobs.statements import Statement
-from memolith.text.claims import Claim, claims, contradict
-from memolith.text.clashes import Frame, clash, frames
-from memolith.text.entities import entities, small_words
+from memolith.text.cues import entries, expression
+from memolith.text.folding import fold
+from memolith.text.names import entities, small_words
 from memolith.text.sentences import sentences
-from memolith.text.wording import counted
-from memolith.types import REPEATS
+from memolith.text.similarity import NEGATIONS
+from memolith.text.stopwords import is_stop_word
+from memolith.text.terms import stem
 
-Pair = tuple[Statement, Statement]  # older, newer
-Found = tuple[Statement, Statement, str]  # and about what of the older one
+_MAX_CHARS = 240
+_MAX_VALUES = 3  # what has more is counted or measured again and again
+_MAX_COMPARED = 50  # of one frame, the newest
+_TOKEN = re.compile(r"https?://\S+|[\w.+-]+@[\w-]+\.\w+|\d[\d.,:/]*\d|\w+(?:['’]\w+)?|:(?=\s)")
+_DATE = re.compile(r"\b\d{4}-\d\d-\d\d\b")
+_SAME = {"max": "maximum", "min": "minimum", "led": "lead", "cannot": "can"}
+_THOUSANDS = re.compile(
+    r"(?<![\w.,:/-])\d{1,3}(?:([.,])\d{3})(?:\1\d{3})*(?![\w:/]*\d)(?:[.,]00?(?!\d))?"
+)
+_CURRENCY = re.compile(
+    r"(?<!\w)([€$£])\s?(\d[\d.,]*)|(\d[\d.,]*)\s?([€$£]|(?:eur|euros?|usd|dollars?|gbp|pounds?)\b)",
+    re.IGNORECASE,
+)
+_TITLE = re.compile(r"\b(?:Mrs?|Ms|Drs?|Dra|Prof|Sra?|Herr|Frau)\.? (?=[A-ZÁÉÍÓÚÑÄÖÜ])")
+_CURRENCIES = {"€": "euro", "eur": "euro", "euros": "euro", "$": "dollar", "usd": "dollar", "dollars": "dollar", "£": "pound", "gbp": "pound", "pounds": "pound"}  # fmt: skip
 
-_NEAR = 0.5  # of frames: below, two sentences are about different things
-_SAME_WORD = 0.55
-# Of a larger memory only the newest are compared by meaning; plain forms are always compared.
-_MOST_COMPARED = 20_000
-_AT_ONCE = 1_000
-_LONG_ENDING = 4  # letters
-_MOST_VALUES = 3  # what has more is counted or measured again and again
-_MOST_NEAR = 50  # texts made after one pattern are near thousands of others
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Frame:
+    """A sentence taken apart."""
+
+    words: Mapping[str, str]  # the telling ones, by their stems
+    text: str  # the words around the values
+    values: Mapping[str, tuple[str, ...]]  # by kind, in their order
+    negated: bool
+    said_of_subject: bool  # whether the last value is behind a verb
+    beside_name: frozenset[str]  # stems that only say what is named: «the dog Cookie»
+    of: frozenset[str]  # the names told before, where it leans on them: «the budget is 950»
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """What two sentences that contradict each other have in common."""
+        stems = self.words.keys() - self.beside_name or self.words.keys()
+        return tuple(sorted({_side(one)[0] or one for one in stems}))
 
 
-def contradictions(
-    living: Sequence[Statement], warn: Callable[[str], None] = lambda _: None
-) -> Iterator[Pair]:
-    """Pairs of statements that contradict each other, each once; `living` is in order of age.
+def contradicting(texts: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """The places of texts that cannot both hold, the older first; `texts` are in order of age.
 
-    An older sentence that several newer ones contradict is named once, against the newest of them: that one
-    takes its place. Events and summaries tell what was, and are compared with nothing. `warn` is told what was not compared because there is too much of it.
+    An older text that several newer ones contradict comes once, with the newest of them.
+
+    >>> list(contradicting(["The rent is 950 euros", "Tea at four", "The rent is €990"]))
+    [(0, 2)]
     """
-    age = {id(found): number for number, found in enumerate(living)}
-    found: dict[tuple[int, str], Pair] = {}
-    lasting = [one for one in living if one.record is None or one.record.category not in REPEATS]
-    for older, newer, about in (*_by_form(lasting), *_by_meaning(lasting, warn)):
-        one_claim = len(list(sentences(older.text))) <= 1
-        key = (id(older), "" if one_claim else about)
-        if key not in found or age[id(found[key][1])] < age[id(newer)]:
-            found[key] = (older, newer)
-    yield from found.values()
+    small = small_words(texts)
+    by_key: dict[tuple[str, ...], list[tuple[int, _Frame]]] = {}
+    for number, text in enumerate(texts):
+        for frame in _frames(text, lambda word: bool(entities(word, small))):
+            if frame.words:
+                by_key.setdefault(frame.key, []).append((number, frame))
+    newest: dict[int, int] = {}
+    for some in by_key.values():
+        last = some[-_MAX_COMPARED:]
+        pairs = [
+            (mine, theirs)
+            for at, (mine, one) in enumerate(last)
+            for theirs, other in last[at + 1 :]
+            if mine != theirs and _clash(one, other)
+        ]
+        often = Counter(place for pair in pairs for place in pair)
+        for mine, theirs in pairs:
+            if max(often[mine], often[theirs]) <= _MAX_VALUES:
+                newest[mine] = max(theirs, newest.get(mine, 0))
+    yield from sorted(newest.items())
 
 
-def _by_form(living: Sequence[Statement]) -> Iterator[Found]:
-    """The newest claim of a subject against those that say otherwise."""
-    by_key: dict[str, dict[Claim, int]] = {}
-    for number, found in enumerate(living):
-        for claim in claims(found.text):
-            by_key.setdefault(claim.key, {})[claim] = number
-    for key, told in by_key.items():
-        newest_first = sorted(told.items(), key=lambda one: -one[1])
-        for claim, number in newest_first:
-            for other, newest in newest_first[:_MOST_NEAR]:
-                if newest <= number:
-                    break
-                if contradict(claim, other):
-                    yield living[number], living[newest], key
-                    break
+def _frames(text: str, is_name: Callable[[str], bool]) -> Iterator[_Frame]:
+    """The sentences of a text that say how something is; what happened is left out."""
+    before = ""
+    for part in (one for sentence in sentences(text[:2000]) for one in sentence.split("; ")):
+        written = _plain_amounts(part)
+        plain = fold(written)
+        happened = _says("past", plain) or (_ends_as_past(written) and not _says("no past", plain))
+        is_said = len(written) <= _MAX_CHARS and not written.rstrip().endswith("?")
+        if is_said and not happened and not _says("condition", plain):
+            leans = before and _the_thing().match(plain)
+            names = frozenset(entities(before)) if leans else frozenset[str]()
+            yield _frame(written, plain, is_name, names)
+        before += f"{part}; "
 
 
-def _by_meaning(living: Sequence[Statement], warn: Callable[[str], None]) -> Iterator[Found]:
-    """Sentences with the same words around another value, or with a «not» more."""
-    if len(living) > _MOST_COMPARED:
-        warn(f"Only the newest {_MOST_COMPARED:,} statements were compared by meaning.")
-    small = small_words([found.text for found in living])
-    taken: list[tuple[Statement, Frame]] = [
-        (found, frame)
-        for found in living[-_MOST_COMPARED:]
-        for frame in frames(found.text, lambda word: bool(entities(word, small)))
-        if frame.words
+def _frame(sentence: str, plain: str, is_name: Callable[[str], bool], of: frozenset[str]) -> _Frame:
+    one_name = _says("one name", plain)
+    values: dict[str, list[str]] = {}
+    words: dict[str, str] = {}
+    around: list[str] = []
+    last, beside = "", set[str]()
+    negated = linked = behind = has_verb = False
+    for token in _TOKEN.findall(sentence):
+        word = _SAME.get(fold(token).replace("'", ""), fold(token))
+        kind = _kind(token, word, around, names=one_name and is_name(token))
+        if kind:
+            values.setdefault(kind, []).append(word.removesuffix("s") if kind == "day" else word)
+            behind = linked and (kind != "number" or _may_have_value(around[-1]))
+            continue
+        around.append(token)
+        bare = word.replace("'", "")
+        negated ^= bare in NEGATIONS or token.lower() == "cannot"
+        has_verb = has_verb or bool(around[1:] and _is_verb(token, word))
+        linked = linked or has_verb or bool(around[1:] and word in _set("preposition links"))
+        if bare in NEGATIONS or bare in _set("fillers") or is_stop_word(bare):
+            last = ""
+            continue
+        if last and is_name(token):
+            beside.add(_stem(last))
+        last = bare
+        words[_stem(bare)] = bare
+    # A dinner is on many days; only of a verb a date is the value.
+    behind = behind and (has_verb or not ("month" in values or _DATE.search(sentence)))
+    return _Frame(
+        words=words,
+        text=" ".join(around),
+        values={kind: tuple(found) for kind, found in values.items()},
+        negated=negated,
+        said_of_subject=behind or (one_name and not values.get("number")),
+        beside_name=frozenset(beside),
+        of=of,
+    )
+
+
+def _clash(one: _Frame, other: _Frame) -> bool:
+    """Whether two sentences with one key cannot both hold."""
+    other_thing = one.beside_name and other.beside_name and one.beside_name != other.beside_name
+    if other_thing or not (one.of <= other.of or other.of <= one.of):
+        return False
+    differ = [
+        kind
+        for kind in {*one.values, *other.values}
+        if one.values.get(kind) != other.values.get(kind)
     ]
-    if len(taken) < 2:
-        return
-    try:
-        words = _Words(choose_embedder(), [frame for _, frame in taken])
-    except EmbeddingError:
-        return  # what is plain was compared already; a search says that the model is missing
-    found: list[tuple[int, int]] = []
-    for mine, theirs in words.near():
-        (older, one), (newer, other) = taken[mine], taken[theirs]
-        if older is not newer and clash(one, other, words.alike):
-            found.append((mine, theirs))
-    if words.crowded:
-        warn(
-            f"Compared with their nearest {_MOST_NEAR} only, of more that resemble them:"
-            f" {counted(words.crowded, 'sentence')}."
+    sides = [{_side(word) for word in frame.words} for frame in (one, other)]
+    turned = sum(side[0] != "" for side in sides[0] ^ sides[1]) == 2
+    if not differ:
+        enough = len(one.words) + len(one.values) >= 2
+        return turned != (one.negated or other.negated) and (
+            turned or (one.negated != other.negated and enough)
         )
-    often = Counter(place for pair in found for place in pair)
-    for pair in found:
-        if max(often[place] for place in pair) <= _MOST_VALUES:
-            (older, one), (newer, _) = taken[pair[0]], taken[pair[1]]
-            yield older, newer, one.text
+    if turned or one.negated or other.negated or _other_way(one, other):
+        return False
+    is_date_or_single = len(differ) == 1 or sorted(differ) == ["month", "number"]
+    is_said = one.said_of_subject and other.said_of_subject
+    return (
+        is_date_or_single
+        and is_said
+        and all(_only_last_differs(one, other, kind) for kind in differ)
+    )
 
 
-class _Words:
-    """What frames and their words mean, each embedded once, all together."""
-
-    def __init__(self, embedder: Embedder, frames: Sequence[Frame]) -> None:
-        self.crowded = 0  # frames that are near more others than are compared
-        self._frames = embedder.embed([frame.text for frame in frames])
-        told = sorted({word for frame in frames for word in frame.words.values()})
-        self._words = dict(zip(told, embedder.embed(told), strict=True))
-
-    def near(self) -> Iterator[tuple[int, int]]:
-        """The places of frames that are near each other, the earlier first."""
-        for start in range(0, len(self._frames), _AT_ONCE):
-            similar = self._frames[start : start + _AT_ONCE] @ self._frames[start:].T
-            for at, row in enumerate(similar):
-                places = (row[at + 1 :] >= _NEAR).nonzero()[0] + at + 1
-                if len(places) > _MOST_NEAR:
-                    self.crowded += 1
-                    places = places[(-row[places]).argpartition(_MOST_NEAR)[:_MOST_NEAR]]
-                for place in places.tolist():
-                    yield start + at, start + place
-
-    def alike(self, one: str, other: str) -> bool:
-        """Whether two words mean the same."""
-        if _is_other_compound(one, other):
-            return False
-        return float(self._words[one] @ self._words[other]) >= _SAME_WORD
+def _only_last_differs(one: _Frame, other: _Frame, kind: str) -> bool:
+    mine, theirs = one.values.get(kind, ()), other.values.get(kind, ())
+    return len(mine) == len(theirs) > 0 and mine[:-1] == theirs[:-1]
 
 
-def _is_other_compound(one: str, other: str) -> bool:
-    """Whether words end alike after another beginning, as «Nordtor» and «Südtor» do: near, not the same."""
-    is_longer = min(len(one), len(other)) > _LONG_ENDING
-    return is_longer and one[-_LONG_ENDING:] == other[-_LONG_ENDING:] and one[:2] != other[:2]
+def _other_way(one: _Frame, other: _Frame) -> bool:
+    """Whether one is there and the other back: «to Porto», «from Porto»."""
+    mine, theirs = set(fold(one.text).split()), set(fold(other.text).split())
+    return any(
+        (there in mine - theirs and back in theirs - mine)
+        or (back in mine - theirs and there in theirs - mine)
+        for there, back in _pairs("ways")
+    )
+
+
+def _kind(token: str, word: str, around: Sequence[str], *, names: bool) -> str:
+    if any(letter.isdigit() for letter in token):
+        return "time" if re.fullmatch(r"\d{1,2}:\d\d", token) else "number"
+    if word in _set("days"):
+        return "day"
+    if word in _set("months"):
+        return "month"
+    if word in _set("ordinals") and fold(around[-1] if around else "") not in _set("indefinite"):
+        return "number"  # «on the third floor»; «a third floor» is one more
+    return "name" if names else ""
+
+
+def _may_have_value(word: str) -> bool:
+    """Whether a number behind this word says how much; behind others it is a name: «letter 7»."""
+    plain = fold(word)
+    known = ("fillers", "attributes", "preposition links", "months")
+    return (
+        is_stop_word(plain)
+        or _is_verb(word, plain)
+        or any(plain in _set(section) for section in known)
+    )
+
+
+def _is_verb(token: str, word: str) -> bool:
+    """Whether what is behind it is said of the subject."""
+    ends = (
+        len(word) > 3
+        and token.islower()
+        and word.isascii()
+        and word.endswith(tuple(_set("link endings")))
+    )
+    return word in _set("links") or ends
+
+
+def _ends_as_past(sentence: str) -> bool:
+    found = _past_ending().findall(sentence.lower())
+    return any(
+        not word.endswith(
+            tuple(one[1:] for one in entries("past endings", "frames") if one[0] == "-")
+        )
+        for word in found
+    )
+
+
+def _plain_amounts(text: str) -> str:
+    """The text with its amounts in one form: 1.200 €, €1,200 and 1200 Euro are the same."""
+    text = _TITLE.sub("", text)
+    plain = _THOUSANDS.sub(lambda found: re.sub(r"[.,]00?$|[.,]", "", found[0]), text)
+    return _CURRENCY.sub(
+        lambda found: f"{found[2] or found[3]} {_currency(found[1] or found[4])}", plain
+    )
+
+
+def _currency(name: str) -> str:
+    return _CURRENCIES.get(name.lower(), name.lower())
+
+
+@cache
+def _side(word: str) -> tuple[str, str]:
+    """The pair of opposites that a stem is of, and the stem."""
+    for one, other in _pairs("opposites"):
+        if word in (_stem(one), _stem(other)):
+            return one, word
+    return "", ""
+
+
+def _stem(word: str) -> str:
+    return stem(word.removesuffix("s"), "en")
+
+
+@cache
+def _set(section: str) -> frozenset[str]:
+    return frozenset(fold(word) for word in entries(section, "frames"))
+
+
+@cache
+def _pairs(section: str) -> tuple[tuple[str, str], ...]:
+    pairs = (fold(pair).partition("/") for pair in entries(section, "frames"))
+    return tuple((one, other) for one, _, other in pairs)
+
+
+def _says(section: str, plain: str) -> bool:
+    return expression(section, "frames").search(plain) is not None
+
+
+@cache
+def _past_ending() -> re.Pattern[str]:
+    # With its accents: «pagó» was, «pago» is.
+    endings = [one for one in entries("past endings", "frames") if one[0] != "-"]
+    return re.compile(rf"\b\w{{2,}}(?:{'|'.join(endings)})\b")
+
+
+@cache
+def _the_thing() -> re.Pattern[str]:
+    """«The budget is», and no word that says of what."""
+    verbs = "|".join(map(re.escape, _set("links")))
+    return re.compile(
+        rf"(?:{'|'.join(_set('definite'))})\s+[\w-]+\s+(?:{verbs}|\w+(?:{'|'.join(_set('link endings'))})\b)"
+    )

@@ -43,6 +43,7 @@ from memolith.jobs.checks.writer import (
     check_staging,
     staged_files,
 )
+from memolith.jobs.machines import merge_copies
 from memolith.jobs.reports import Check, DoctorReport
 from memolith.jobs.server_files import TOKEN, server_token
 from memolith.profile import Profile
@@ -92,7 +93,7 @@ def examine(
     mended: tuple[str, ...] = ()
     failed: list[Check] = []
     if fix and profile.exists:
-        remedies: list[Remedy] = [_renew_token, _make_private, _finish_and_tidy_up]
+        remedies: list[Remedy] = [_renew_token, _make_private, _finish_and_tidy_up, merge_copies]
         if copy_linked:
             remedies.insert(0, _copy_linked)
         if index:

@@ -126,12 +126,17 @@ def write_file(transaction: Transaction, edit: Edit, journal: Journal, *, keep: 
 
 def check_path(path: str) -> None:
     """Only what is kept for reading and editing as a whole: MEMORY.md and the daily logs."""
-    if path != layout.ROOT_MEMORY and not _is_of_a_day(path):
+    if not is_editable(path):
         raise PathOutsideProfileError(
             f"{path!r} is not a file that is read or replaced as a whole.",
             path=path,
             hint="Give MEMORY.md, or a daily log such as memory/2026-04-09.md.",
         )
+
+
+def is_editable(path: str) -> bool:
+    """Whether this file may be read and replaced as a whole."""
+    return path == layout.ROOT_MEMORY or _is_of_a_day(path)
 
 
 def _is_of_a_day(path: str) -> bool:

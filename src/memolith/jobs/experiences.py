@@ -1,46 +1,61 @@
 """The experience store: what is new in the memory since the last run, each thing once, at most 5,000.
 
-An experience is a record of its own category in a file of its own, indexed like everything else. It is
-a copy: the record it was made of stays where it is, whether it is taken in or not. What is not taken in says
-no more than a stored one, or something that holds no longer. What leaves the file goes to the archive.
+An experience is a copy of a record in a file of its own, indexed like everything else. A record is added if it is
+less similar than `experiences.uniqueness` to every stored one, or says another fact: another number, name or «not».
+What leaves the file goes to the archive.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+import math
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+from memolith.embed.choose import choose_embedder
+from memolith.errors import EmbeddingError
 from memolith.files import layout
+from memolith.files.chat_log import parse_turn
 from memolith.files.document import Document, Line
 from memolith.files.gate import new_id
-from memolith.files.ledger import digest
+from memolith.files.ledger import digest, secret_ids, source_of
 from memolith.files.locks import STATE_FOLDER
+from memolith.files.notes import records_in
 from memolith.files.record_format import RecordFormatError, encode_line, encode_time, parse_time
+from memolith.interfaces import Vectors
 from memolith.jobs import recall_state
 from memolith.jobs.changes import Edits, split_lines
-from memolith.jobs.experience.candidates import (
-    Candidate,
-    candidates_from_files,
-    files_of_candidates,
-)
-from memolith.jobs.experience.unique import Stored
-from memolith.jobs.experience.value import value
+from memolith.jobs.contradictions import contradicting
 from memolith.jobs.job import Draft, Plan, Reader, Snapshot, Workplace
-from memolith.jobs.kept import waiting_proposal
 from memolith.jobs.reports import Change
-from memolith.jobs.undone import UNDONE, covered_names, undone_by
-from memolith.text.entities import entities, small_words
-from memolith.text.pieces import claim_key
+from memolith.jobs.undone import UNDONE, undone_by
+from memolith.text.cues import importance, matters
+from memolith.text.names import entities, small_words
+from memolith.text.open_secrets import surely_holds_secret
+from memolith.text.pieces import bare_text, claim_key
+from memolith.text.sentences import sentences
+from memolith.text.similarity import copy_key, tells_apart
 from memolith.text.wording import counted
-from memolith.types import REPEATS, Record
+from memolith.types import REPEATS, Provenance, Record
+from memolith.visibility import Patterns, current, trust_in_file
 
 CURSOR = f"{STATE_FOLDER}/experiences.json"
 ARCHIVE = f"{layout.ARCHIVE_FOLDER}/experiences-archive.md"
 # A record may carry a time a little before the last run: a clock was set back, a writer was slow.
-# What was taken in already is known by its source.
+# What was added already is known by its source.
 _OVERLAP = timedelta(days=2)
+_NEVER = ("experience", "compaction", "summary", "heartbeat")  # made by jobs and routines
+_MAX_CHARS, _MIN_WORDS = 1_000, 3
+_MAX_NEAR = 50  # stored ones that are compared word by word: many are made after one pattern
+_BY_CATEGORY: Mapping[str, float] = {
+    "decision": 1.0, "preference": 1.0, "user-preference": 1.0, "learned": 0.9, "fact": 0.8, "note": 0.6,
+    "event": 0.5, "turn": 0.4, "turn-summary": 0.3,
+}  # fmt: skip
+_HALF_LIFE_DAYS = 180.0
+_WEIGHT_OF_RECALLS = (
+    0.3  # ten recalls weigh as much as the difference between a decision and chatter
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,21 +69,8 @@ class ExperiencePlan(Plan):
     warnings: tuple[str, ...] = ()
 
 
-@dataclass(slots=True, kw_only=True)
-class _Choice:
-    """The experiences while they are chosen."""
-
-    lines: dict[str, Line]
-    created: dict[str, datetime]
-    new: dict[str, Record] = field(default_factory=dict)
-    gone: list[str] = field(default_factory=list)
-    copies: int = 0  # what a stored one says already
-    outdated: int = 0  # what a newer one says otherwise
-    crowded_out: int = 0  # new ones for which there is no room
-
-
 class ExperienceJob:
-    """Take in what is new since the last run."""
+    """Add what is new since the last run."""
 
     name = "experiences"
     by_rules = False  # it compares by meaning
@@ -82,43 +84,36 @@ class ExperienceJob:
         """Choose what is unique enough, then what has to go."""
         now = self._place.clock.now()
         document = Document.parse(self._config.path, snapshot.read(self._config.path) or b"")
-        stored = {record.id: (line, record) for line, record in document.records()}
-        found = self._candidates(snapshot, [record for _, record in stored.values()], now)
-        known = Stored(
-            {name: record.text for name, (_, record) in stored.items()},
-            [candidate.text for candidate in found],
-            self._config.uniqueness,
-            [
-                name
-                for name, (_, record) in stored.items()
-                if _lasts(record.metadata.get("category"))
-            ],
-        )
-        choice = _Choice(
-            lines={name: line for name, (line, _) in stored.items()},
-            created={name: record.created for name, (_, record) in stored.items()},
-        )
-        _choose(choice, found, known, now)
-        self._evict(choice, snapshot, {name: record for name, (_, record) in stored.items()}, now)
+        lines = {record.id: line for line, record in document.records()}
+        stored = {record.id: record for _, record in document.records()}
+        found = self._candidates(snapshot, stored.values(), now)
+        new, warning = _unique(list(stored.values()), found, self._config.uniqueness, now)
+        kept = {**stored, **{record.id: record for record in new}}
+        outdated = list(replaced_by_newer(list(kept.values())))
+        left = {name: record for name, record in kept.items() if name not in outdated}
+        crowded_out = list(self._least_valuable(snapshot, left, now))
+        gone = [name for name in (*outdated, *crowded_out) if name in stored]
+        added = [record for record in new if record.id not in {*outdated, *crowded_out}]
         counts = {
             "looked at": len(found),
-            "added": len(choice.new),
-            "copies": choice.copies,
-            "outdated": choice.outdated,
-            "no room": choice.crowded_out,
-            "archived": len(choice.gone),
-            "stored": len(stored) + len(choice.new) - len(choice.gone),
+            "added": len(added),
+            "copies": len(found) - len(new),
+            "outdated": len(outdated),
+            "archived": len(gone),
+            "stored": len(stored) + len(added) - len(gone),
         }
-        if not choice.new and not choice.gone:
+        if not added and not gone:
             return ExperiencePlan(skipped="nothing new was found", counts=counts)
+        described = [f"add {counted(len(added), 'experience')}"] if added else []
+        described += [f"move {counted(len(gone), 'experience')} to the archive"] if gone else []
         return ExperiencePlan(
-            lines=tuple(_described(len(choice.new), len(choice.gone))),
+            lines=tuple(described),
             counts=counts,
-            new=tuple(choice.new.values()),
-            gone=tuple(choice.lines[name] for name in choice.gone),
+            new=tuple(added),
+            gone=tuple(lines[name] for name in gone),
             before=snapshot.read(self._config.path),
             archive=snapshot.read(ARCHIVE),
-            warnings=(known.warning,) if known.warning else (),
+            warnings=(warning,) if warning else (),
         )
 
     def draft(self, plan: ExperiencePlan, *, preview: bool) -> Draft:
@@ -140,7 +135,7 @@ class ExperienceJob:
         )
 
     def problem(self, before: Reader, after: Reader) -> str:
-        """What left the file must stand in the archive; no secret may have come in."""
+        """What left the file must be in the archive; no secret may have come in."""
         old, new = (split_lines(read(self._config.path)) for read in (before, after))
         kept = {line.rstrip(b"\r\n") for line in (*new, *split_lines(after(ARCHIVE)))}
         if any(line.rstrip(b"\r\n") not in kept for line in old):
@@ -151,116 +146,182 @@ class ExperienceJob:
 
     def _candidates(
         self, snapshot: Snapshot, stored: Collection[Record], now: datetime
-    ) -> list[Candidate]:
+    ) -> list[Record]:
         until = read_cursor(snapshot.read(CURSOR))
         since = until - _OVERLAP if until else None
         undone = undone_by(snapshot.read(UNDONE), self.name)
-        # Whoever asks by hand asks again for what was undone, however old it is.
+        # A run by hand adds again what was undone, however old it is.
         again = undone if self._place.by_hand else frozenset()
-        with self._place.reading() as folder:
-            waiting = waiting_proposal(folder, self.name)
-            # If it does not hold any more, what it was about is planned anew.
-            again = again.union(covered_names(waiting) if waiting else ())
-            day = self._place.clock.day_of(since) if since and not again else None
-            paths = files_of_candidates(snapshot.files(), day)
+        archived = Document.parse(ARCHIVE, snapshot.read(ARCHIVE) or b"").records()
+        sources = {source_of(record) for record in (*stored, *(record for _, record in archived))}
+        sources |= frozenset() if self._place.by_hand else undone
+        day = self._place.clock.day_of(since) if since and not again else None
+        paths = [
+            path for path in (*snapshot.files(), layout.CONVERSATIONS) if _may_be_new(path, day)
+        ]
         forgotten = snapshot.forgotten()
-        sources = {record.metadata.get("source") for record in stored}
-        sources |= {record.metadata.get("source") for record in _archived(snapshot)}
-        if not self._place.by_hand:
-            sources |= undone
         return [
-            candidate
-            for candidate in candidates_from_files(
-                snapshot.read, paths, now=now, external=self._place.config.trust.external
-            )
-            if (since is None or candidate.created > since or candidate.source in again)
-            and candidate.source not in sources
-            and not (forgotten and digest(candidate.text) in forgotten)
+            one
+            for one in candidates(snapshot, paths, now, self._place.config.trust.external)
+            if (since is None or one.created > since or source_of(one) in again)
+            and source_of(one) not in sources
+            and not (forgotten and digest(one.text) in forgotten)
         ]
 
-    def _evict(
-        self, choice: _Choice, snapshot: Snapshot, stored: dict[str, Record], now: datetime
-    ) -> None:
-        """Bring the store under its cap: the least valuable go, of the new ones first the old of them."""
-        left = {name: record for name, record in stored.items() if name not in choice.gone}
-        too_many = len(left) + len(choice.new) - self._config.max_count
+    def _least_valuable(
+        self, snapshot: Snapshot, left: Mapping[str, Record], now: datetime
+    ) -> Iterator[str]:
+        """Those beyond the cap: by category, recalls and age."""
+        too_many = len(left) - self._config.max_count
         if too_many <= 0:
             return
         entries = recall_state.read_state(snapshot.read).entries.values()
         asked = {entry.claim: entry for entry in entries if entry.claim}
-        worth = sorted(
-            (value(record, asked.get(claim_key(record.text)), now), name)
-            for name, record in (left | choice.new).items()
-        )
-        for _, name in worth[:too_many]:
-            if name in choice.new:
-                del choice.new[name]
-                choice.crowded_out += 1
-            else:
-                choice.gone.append(name)
 
-
-def _described(added: int, archived: int) -> Iterator[str]:
-    if added:
-        yield f"take in {counted(added, 'experience')}"
-    if archived:
-        yield f"move {counted(archived, 'experience')} to the archive"
-
-
-def _choose(choice: _Choice, found: Sequence[Candidate], known: Stored, now: datetime) -> None:
-    common = small_words([candidate.text for candidate in found])
-    for candidate in found:
-        near = known.near(candidate.text)
-        if known.says(candidate.text, near):
-            choice.copies += 1
-            continue
-        older = known.clashing(candidate.text, near, lasts=_lasts(candidate.category))
-        if any(choice.created[name] > candidate.created for name in older):
-            choice.outdated += (
-                1  # it came late, by an import or a slow writer: the newer one stands
+        def value(record: Record) -> float:
+            recalled = asked.get(claim_key(record.text))
+            age = max(0.0, (now - record.created).total_seconds() / 86400)
+            recalls: float = math.log1p(recalled.recalls + 2 * recalled.used) if recalled else 0.0
+            kind = str(record.metadata.get("category", ""))
+            return (
+                _BY_CATEGORY.get(kind, 0.5)
+                + _WEIGHT_OF_RECALLS * recalls
+                + float(0.5 ** (1 + age / _HALF_LIFE_DAYS))
             )
+
+        yield from sorted(left, key=lambda name: (value(left[name]), name))[:too_many]
+
+
+def candidates(
+    snapshot: Snapshot,
+    paths: Collection[str],
+    now: datetime,
+    external: Patterns,
+    wanted: Collection[str] = (),
+) -> list[Record]:
+    """What of these files may become an experience, as one each, oldest first; with `wanted`, of these sources only.
+
+    Superseded, expired and secret records and text of strangers are left out.
+    """
+    records: dict[str, Record] = {}
+    secret: set[str] = set()  # one file that says so is enough
+    found: list[Record] = []
+    for path in paths:
+        data = snapshot.read(path) or b""
+        if path == layout.CONVERSATIONS:
+            found += _from_turns(data)
+        else:
+            records.update(
+                (record.id, record) for record in records_in(path, data) if not source_of(record)
+            )
+            secret.update(secret_ids(data))
+    found += [
+        _experience(record, bare_text(record.text), record.id, record.category)
+        for record in current(records.values(), now)
+        if record.id not in secret
+        and record.sensitivity != "secret"
+        and record.category not in _NEVER
+    ]
+    fit = (
+        one
+        for one in found
+        if (not wanted or source_of(one) in wanted)
+        and trust_in_file(one.provenance.channel, external) != "external"
+        and len(one.text.split()) >= _MIN_WORDS
+        and any(importance(sentence) > 0 for sentence in sentences(one.text))
+        and not surely_holds_secret(one.text)
+    )
+    return sorted(fit, key=lambda one: one.created)
+
+
+def replaced_by_newer(experiences: Sequence[Record]) -> Iterator[str]:
+    """The ids of those that a newer one contradicts; what happened, or was only said, is left alone."""
+    lasting = sorted(
+        (
+            one
+            for one in experiences
+            if str(one.metadata.get("category", one.category)) not in (*REPEATS, "turn")
+        ),
+        key=lambda one: one.created,
+    )
+    for older, _ in contradicting([one.text for one in lasting]):
+        yield lasting[older].id
+
+
+def _unique(
+    stored: Sequence[Record], found: Sequence[Record], threshold: float, now: datetime
+) -> tuple[list[Record], str]:
+    """Those that no stored one says already, and a warning if only words were compared."""
+    vectors, warning = None, ""
+    try:
+        vectors = (
+            choose_embedder().embed([one.text for one in (*stored, *found)]) if found else None
+        )
+    except EmbeddingError as error:
+        warning = f"{error.message} Experiences were compared by words only."
+    taken = list(range(len(stored)))
+    texts = [one.text for one in (*stored, *found)]
+    keys = {copy_key(one.text) for one in stored}
+    new: list[Record] = []
+    for number, one in enumerate(found, len(stored)):
+        near = _nearest(vectors, number, taken, threshold) if vectors is not None else []
+        if copy_key(one.text) in keys or any(
+            not tells_apart(one.text, texts[place]) for place in near
+        ):
             continue
-        record = _experience(candidate, common, now, older[0] if older else None)
-        known.take_in(record.id, candidate.text, older, lasts=_lasts(candidate.category))
-        for name in older:
-            if choice.new.pop(name, None) is None:
-                choice.gone.append(name)
-            else:
-                choice.outdated += 1
-        choice.new[record.id] = record
-        choice.created[record.id] = record.created
+        taken.append(number)
+        keys.add(copy_key(one.text))
+        new.append(one)
+    common = small_words([one.text for one in found])
+    return [_with_names(one, common, now) for one in new], warning
 
 
-def _lasts(category: object) -> bool:
-    """Whether records of a category say how something is; others happened, and what was said was said."""
-    return category != "turn" and str(category) not in REPEATS
+def _nearest(vectors: Vectors, number: int, taken: Sequence[int], threshold: float) -> list[int]:
+    """The places of those at least as similar as the threshold, the most similar first."""
+    similar = vectors[taken] @ vectors[number]
+    found = (similar >= threshold).nonzero()[0].tolist()
+    return [taken[place] for place in sorted(found, key=lambda place: -similar[place])[:_MAX_NEAR]]
 
 
-def _experience(
-    candidate: Candidate, common: Collection[str], now: datetime, supersedes: str | None
-) -> Record:
+def _experience(record: Record, text: str, source: str, category: str) -> Record:
     return Record(
         id=new_id(),
-        text=candidate.text,
+        text=text[:_MAX_CHARS],
         category="experience",
-        session=candidate.session,
-        created=candidate.created,
-        provenance=candidate.provenance,
-        metadata={
-            "source": candidate.source,
-            "category": candidate.category,
-            "entities": list(entities(candidate.text, common)),
-            "extracted": encode_time(now),
-        },
-        supersedes=supersedes,
-        expires=candidate.expires,
+        session=record.session,
+        created=record.created,
+        provenance=record.provenance,
+        metadata={"source": source, "category": category},
+        expires=record.expires,
     )
 
 
-def _archived(snapshot: Snapshot) -> list[Record]:
-    """Experiences that were let go: they do not come in again from the same source."""
-    document = Document.parse(ARCHIVE, snapshot.read(ARCHIVE) or b"")
-    return [record for _, record in document.records()]
+def _with_names(one: Record, common: Collection[str], now: datetime) -> Record:
+    names = {"entities": list(entities(one.text, common)), "extracted": encode_time(now)}
+    return replace(one, metadata={**one.metadata, **names})
+
+
+def _from_turns(data: bytes) -> Iterator[Record]:
+    """What a person stated: decisions, wishes, what is open. Questions and small talk tell nothing."""
+    for line in data.split(b"\n"):
+        turn = parse_turn(line)
+        for sentence in sentences(turn.user) if turn else ():
+            text = bare_text(sentence)
+            if turn and matters(text):
+                said = Record(
+                    id="", text=text, category="turn", session=turn.chat, created=turn.created,
+                    provenance=Provenance(channel=turn.platform),
+                )  # fmt: skip
+                yield _experience(
+                    said, text, f"{turn.chat}@{turn.created.isoformat()}#{claim_key(text)}", "turn"
+                )
+
+
+def _may_be_new(path: str, since: object) -> bool:
+    """Whether a file can hold what was written since that day: of daily logs, the later ones."""
+    if path.startswith("."):
+        return False
+    return since is None or not layout.is_daily_log(path) or path >= f"memory/{since}"
 
 
 def read_cursor(data: bytes | None) -> datetime | None:

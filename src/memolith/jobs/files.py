@@ -2,18 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from datetime import date
 from typing import TYPE_CHECKING
 
 from memolith.files import gate
-from memolith.files.backup import backups
+from memolith.files.backup import backups, read_backup
 from memolith.files.folder import Folder
-from memolith.jobs.edit import Edit, daily_logs, read_file, write_file
+from memolith.files.ledger import memory_files
+from memolith.files.passages import ledger_for
+from memolith.jobs import note_files
+from memolith.jobs.changes import replaced
+from memolith.jobs.diffs import changed_lines, diff
+from memolith.jobs.edit import Edit, daily_logs, is_editable, read_file, write_file
 from memolith.jobs.job import index_changes
-from memolith.jobs.reports import EditReport, FileText, RestoreReport
+from memolith.jobs.reports import (
+    Day,
+    DayCounts,
+    EditReport,
+    FileEntry,
+    FileText,
+    NoteFile,
+    RestoreReport,
+)
 from memolith.jobs.restore import restore
+from memolith.jobs.timeline import days, one_day
 from memolith.reports import Backup
+from memolith.search.filters import as_day
 from memolith.store import Store
 from memolith.visibility import trust
 
@@ -32,6 +48,36 @@ class Files:
     def list(self) -> tuple[str, ...]:
         """The daily logs, newest first."""
         return daily_logs(self._store.profile)
+
+    def tree(self) -> tuple[FileEntry, ...]:
+        """Every Markdown file of the memory, archives last."""
+        if not self._store.profile.exists:
+            return ()
+        with Folder(self._store.root) as folder:
+            folder.leave_out_closed()
+            stamps = {path: folder.stamp(path) for path in memory_files(folder)}
+        return tuple(
+            FileEntry(path=path, bytes=stamp[1], editable=is_editable(path))
+            for path, stamp in stamps.items()
+            if stamp
+        )
+
+    def days(self) -> tuple[DayCounts, ...]:
+        """How much was written, said, asked and tidied on each day, oldest first."""
+        if not self._store.profile.exists:
+            return ()
+        with Folder(self._store.root) as folder:
+            folder.leave_out_closed()
+            return days(folder, self._store.clock)
+
+    def day(self, day: date | str) -> Day:
+        """The records, notes, turns and jobs of one day."""
+        wanted = as_day("day", day, self._store.clock) or self._store.clock.today()
+        if not self._store.profile.exists:
+            return Day(day=wanted)
+        with Folder(self._store.root) as folder:
+            folder.leave_out_closed()
+            return one_day(folder, self._store.clock, wanted)
 
     def read(self, path: str, *, include_secret: bool = False) -> FileText:
         """MEMORY.md or a daily log as a whole, to be edited; a missing file is empty.
@@ -63,12 +109,72 @@ class Files:
         behind = index_changes(self._store, self._finder)
         return replace(report, warnings=(*report.warnings, *behind))
 
+    def notes(self, folder: str = "memory", *, include_secret: bool = False) -> tuple[str, ...]:
+        """The paths of the notes in a folder and in its folders, sorted; prose counts as a note."""
+        gate.check_is_text(folder=folder)
+        if not self._store.profile.exists:
+            return ()
+        with Folder(self._store.root) as opened:
+            return note_files.note_paths(opened, folder, include_secret=include_secret)
+
+    def read_note(self, path: str, *, include_secret: bool = False) -> NoteFile:
+        """A note by its path, with the version that a change must name."""
+        with self._store.existing() as folder:
+            return note_files.read_note(folder, path, include_secret=include_secret)
+
+    def write_note(
+        self,
+        path: str,
+        text: str,
+        *,
+        version: str | None = None,
+        metadata: Mapping[str, object] | None = None,
+    ) -> EditReport:
+        """Create a note, such as memory/fact/key.md, or replace its text; a backup keeps the old one.
+
+        `version` is that of the note which was read, or "" for one that must be new; without it
+        the last writer wins. Without `metadata` the note keeps its own.
+        """
+        gate.check_is_text(path=path, text=text)
+        gate.check_is_text_or_none(version=version)
+        gate.check_metadata(metadata)
+        note = note_files.NoteText(
+            path=path, text=text, version=version, metadata=metadata, channel=self._channel
+        )
+        return note_files.write_note(self._store, note)
+
+    def rename_notes(self, path: str, new_path: str) -> EditReport:
+        """Give a note, or every note in a folder, another path, which must be free."""
+        gate.check_is_text(path=path, new_path=new_path)
+        return note_files.rename_notes(self._store, path, new_path, self._channel)
+
+    def delete_notes(self, path: str, *, version: str | None = None) -> EditReport:
+        """Delete a note, or every note in a folder; a backup keeps them, unlike `Memory.forget`."""
+        gate.check_is_text(path=path)
+        gate.check_is_text_or_none(version=version)
+        return note_files.delete_notes(self._store, path, version, self._channel)
+
     def backups(self) -> tuple[Backup, ...]:
         """The backups that can be restored, oldest first."""
         if not self._store.profile.exists:
             return ()
         with Folder(self._store.root) as folder:
             return tuple(backups(folder))
+
+    def diff(self, name: str, *, include_secret: bool = False) -> str:
+        """What restoring a backup would change, in lines that people read.
+
+        A line stands for each secret record, unless asked for. Newer records would stay.
+        """
+        gate.check_is_text(name=name)
+        with self._store.existing() as folder:
+            found = [
+                replaced(path, folder.read(path), data)
+                for path, data in read_backup(folder, name).items()
+            ]
+            changes = [change for change in found if change]
+            ledger = ledger_for(folder, changed_lines(changes).lines)
+            return "\n".join(diff(changes, include_secret=include_secret, ledger=ledger))
 
     def restore(self, name: str) -> RestoreReport:
         """Put the files of a backup back, byte for byte, and newer records behind; saves the current files first.

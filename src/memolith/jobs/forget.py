@@ -36,7 +36,7 @@ from memolith.jobs.dreaming.diary import without_themes
 from memolith.jobs.dreaming.unspoken import names_lost
 from memolith.jobs.kept import decode_report, encode_report, scrubbed
 from memolith.jobs.reports import ChannelReport, ForgetReport
-from memolith.jobs.summary_record import summaries_without
+from memolith.jobs.summaries import summaries_without
 from memolith.store import Store
 from memolith.text.cleaning import one_line, shown_path
 from memolith.text.pieces import claim_key
@@ -50,12 +50,15 @@ _ATTEMPTS = 21
 _TELLING = 8  # shorter texts are anywhere by chance
 
 
-def forget_record(store: Store, record_id: str) -> ForgetReport:
+def forget_record(store: Store, record_id: str, *, dry_run: bool = False) -> ForgetReport:
     """Remove a record from every file, archive and backup, so that it does not come back."""
     gate.check_is_text(id=record_id)
     archive, now = store.config.trim.archive_path, store.clock.now()
     return _change(
-        store, lambda transaction: forget(transaction, record_id, archive=archive, now=now)
+        store,
+        lambda transaction: forget(
+            transaction, record_id, archive=archive, now=now, dry_run=dry_run
+        ),
     )
 
 
@@ -129,9 +132,12 @@ def _forget_turns(transaction: Transaction, channel: str) -> None:
 
 
 def forget(
-    transaction: Transaction, record_id: str, *, archive: str, now: datetime
+    transaction: Transaction, record_id: str, *, archive: str, now: datetime, dry_run: bool = False
 ) -> ForgetReport:
-    """Remove the record everywhere, backups included: this is the user's wish, and final."""
+    """Remove the record everywhere, backups included: this is the user's wish, and final.
+
+    A dry run only says which files would change.
+    """
     folder = transaction.folder
     record = find_record(folder, record_id)
     transaction.append(layout.TOMBSTONES, tombstone_line(record, now))
@@ -160,16 +166,15 @@ def forget(
         else:
             removed[path] = stamp
     _check_daily_logs(folder, record)
+    if dry_run:
+        return ForgetReport(record_id=record.id, files=tuple(touched))
     _mend_manifests(transaction, changed, removed)
     touched += _forget_recalls(transaction, names_gone)
     for path, stamp in removed.items():
         if folder.stamp(path) != stamp:
             raise _edited(path)
         transaction.remove(path, stamp)
-    for path in folder.walk(STAGING, suffix=""):
-        # What a killed writer left behind, and digests of what is there: nobody needs either.
-        if path not in transaction.staged():
-            transaction.remove(path, folder.stamp(path))
+    _remove_staging(transaction)
     transaction.commit()
     return ForgetReport(
         record_id=record.id,
@@ -177,6 +182,13 @@ def forget(
         current_again=_current_again(folder, record, now) or None,
         warnings=tuple(_still_there(folder, record)),
     )
+
+
+def _remove_staging(transaction: Transaction) -> None:
+    """What a killed writer left behind, and digests of what is there: nobody needs either."""
+    for path in transaction.folder.walk(STAGING, suffix=""):
+        if path not in transaction.staged():
+            transaction.remove(path, transaction.folder.stamp(path))
 
 
 def _still_there(folder: Folder, forgotten: Record) -> Iterator[str]:

@@ -20,16 +20,17 @@ from memolith.files.ledger import every_file, is_output, memory_files, tombstone
 from memolith.files.notes import records_in
 from memolith.files.passages import parse_citation
 from memolith.jobs import recall_state
-from memolith.jobs.contradictions import contradictions
+from memolith.jobs.contradictions import contradicting
 from memolith.jobs.dreaming import fold as recalls
 from memolith.jobs.recalls import read_log
 from memolith.jobs.reports import IntegrityFinding, ScanReport
 from memolith.jobs.statements import Statement, statements
+from memolith.text.cues import is_small_talk
 from memolith.text.folding import fold
 from memolith.text.open_secrets import open_secrets
 from memolith.text.pieces import bare_text, claim_key
-from memolith.text.same_fact import bag_of, say_the_same
-from memolith.text.sentences import sentences, worth
+from memolith.text.sentences import sentences
+from memolith.text.similarity import copy_key
 from memolith.text.wording import counted
 from memolith.types import REPEATS, Citation, Record
 from memolith.visibility import current
@@ -95,7 +96,7 @@ def scan(folder: Folder, now: datetime, *, most: int | None = None) -> ScanRepor
     records = [found for found in compared if found.record is not None]  # prose may repeat
     telling = [found for found in records if not _is_small_talk(found)]
     findings = [  # what weighs most comes first
-        *_contradictions(compared, warnings.append),
+        *_contradictions(compared),
         *_leads_nowhere_or_open(scene),
         *_duplicates(telling),
         *_stale(scene, telling),
@@ -109,8 +110,10 @@ def scan(folder: Folder, now: datetime, *, most: int | None = None) -> ScanRepor
             f"Not looked at for age and repetition: {counted(len(records) - len(telling), 'statement')} of small talk."
             " Compaction leaves them out."
         )
+    found = tuple({finding.id: finding for finding in findings}.values())
     return ScanReport(
-        findings=tuple({finding.id: finding for finding in findings}.values()),
+        findings=found,
+        count=len(found),
         records=len(scene.current),
         files=len(scene.lines),
         warnings=tuple(warnings),
@@ -144,11 +147,15 @@ def _leads_nowhere_or_open(scene: _Scene) -> Iterator[IntegrityFinding]:
     yield from _open_secrets(scene)
 
 
-def _contradictions(
-    living: Iterable[Statement], warn: Callable[[str], None]
-) -> Iterator[IntegrityFinding]:
+def _contradictions(living: Iterable[Statement]) -> Iterator[IntegrityFinding]:
     """Claims about one subject that cannot both hold."""
-    for older, newer in contradictions(sorted(living, key=_age), warn):
+    lasting = [
+        one
+        for one in sorted(living, key=_age)
+        if one.record is None or one.record.category not in REPEATS
+    ]
+    for places in contradicting([one.text for one in lasting]):
+        older, newer = (lasting[place] for place in places)
         message = (
             f"“{_short(older)}” ({older.citation}) against “{_short(newer)}” ({newer.citation})"
         )
@@ -188,19 +195,14 @@ def _is_whole(found: Statement, record: Record) -> bool:
 
 def _duplicates(living: Iterable[Statement]) -> Iterator[IntegrityFinding]:
     """Records that say the same; what happens again on another day is news."""
-    blocks: dict[tuple[str, ...], list[Statement]] = {}
+    known: dict[object, Statement] = {}
     records = [(found, found.record) for found in living if found.record is not None]
-    # By age, not by place: of three copies the same pairs are named wherever they stand.
+    # By age, not by place: of three copies the same pairs are named wherever they are.
     for found, record in sorted(records, key=lambda one: (one[1].created, one[1].id)):
         if record.category in REPEATS:
             continue
-        # What says the same has the same telling words, so only those are compared.
-        block = blocks.setdefault(bag_of(found.text), [])
-        double = next(
-            (known for known in block[-50:] if say_the_same(known.text, found.text)), None
-        )
-        if double is None:
-            block.append(found)
+        double = known.setdefault(copy_key(found.text), found)
+        if double is found:
             continue
         yield _finding(
             "duplicate",
@@ -218,7 +220,7 @@ def _drop_hint(old: Statement, new: Statement) -> str:
 
 
 def _is_small_talk(found: Statement) -> bool:
-    return not any(worth(sentence) for sentence in sentences(found.text))
+    return all(map(is_small_talk, sentences(found.text)))
 
 
 def _stale(scene: _Scene, living: Iterable[Statement]) -> Iterator[IntegrityFinding]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol, Self, TypeVar
 
 from memolith.clock import Clock
 from memolith.config.sections import Config
+from memolith.engines.choose import is_elsewhere
 from memolith.errors import MemolithError
 from memolith.files.folder import Folder
 from memolith.files.layout import EMBEDDINGS, index_folder
@@ -153,7 +154,8 @@ class Workplace:
 
 def index_changes(store: Store, finder: Callable[[], Finder]) -> tuple[str, ...]:
     """Bring an existing index in line with files we changed; returns a warning if that fails."""
-    if os.path.isdir(index_folder(store.root, store.config.index.path)):
+    folder = index_folder(store.root, store.config.index.path)
+    if os.path.isdir(folder) or is_elsewhere(store.config.index):
         try:
             finder().index.sync_now()
         except MemolithError as error:  # the files are the truth, and they are as they should be
@@ -165,4 +167,5 @@ def purge_index(store: Store, finder: Callable[[], Finder]) -> tuple[str, ...]:
     """Take what was forgotten out of an existing index, also out of its free pages; returns warnings."""
     index = index_folder(store.root, store.config.index.path)
     derived = (index, os.path.join(store.root, EMBEDDINGS))
-    return finder().index.purge() if any(map(os.path.exists, derived)) else ()
+    is_there = any(map(os.path.exists, derived)) or is_elsewhere(store.config.index)
+    return finder().index.purge() if is_there else ()

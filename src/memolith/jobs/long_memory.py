@@ -18,6 +18,11 @@ _BLOCK = re.compile(
     rb"^<!-- /memolith:summary -->(?:\r?\n){0,2}",
     re.MULTILINE | re.DOTALL,
 )
+# Blocks that other programs wrote, as CursorClaw does: a heading with a day, and all up to the next heading or mark.
+_OTHERS = re.compile(
+    rb"^## Summary \((?P<day>\d{4}-\d\d-\d\d)\)[ \t]*\r?\n.*?(?=^## |^<!-- memolith:|\Z)",
+    re.MULTILINE | re.DOTALL,
+)
 _HEADING = re.compile(rb"## Summary \(\d{4}-\d\d\)\s*")
 
 
@@ -59,6 +64,7 @@ class LongMemory:
         )
         if not around.endswith(b"\n"):
             around += b"\n"
+        around, others = _without_oldest(around, blocks, max_chars)
         room = max_chars - _chars(around) - sum(map(_chars, self.yours.values()))
         kept: dict[str, bytes] = {}
         for month in sorted(filter(blocks.get, blocks), reverse=True):
@@ -74,7 +80,29 @@ class LongMemory:
         at = first.start() if first else len(around)
         if moved or (first is None and ours and not around.endswith(b"\n\n")):
             moved += b"\n"
-        return around[:at] + moved + ours + around[at:], b"".join(dropped)
+        at = min(at, len(around)) if not others else len(around)
+        return around[:at] + moved + ours + around[at:], others + b"".join(dropped)
+
+
+def _without_oldest(
+    around: bytes, blocks: Mapping[str, bytes], max_chars: int
+) -> tuple[bytes, bytes]:
+    """The text around our blocks without the oldest blocks of other writers, while all together is too long."""
+    gone: list[bytes] = []
+    months = dict(blocks)
+    for found in sorted(_OTHERS.finditer(around), key=lambda one: one["day"]):
+        day = found["day"].decode()
+        total = _chars(around) - sum(map(_chars, gone)) + sum(map(_chars, months.values()))
+        while (
+            total > max_chars and (older := min(filter(months.get, months), default=day)) < day[:7]
+        ):
+            total -= _chars(months.pop(older))  # our month is older, and is dropped first
+        if total <= max_chars:
+            break
+        gone.append(found.group())
+    for block in gone:
+        around = around.replace(block, b"", 1)
+    return around, b"".join(gone)
 
 
 def your_lines(data: bytes) -> Iterator[bytes]:

@@ -8,30 +8,26 @@ it may be a secret by now.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import timedelta
 from typing import Literal
 
 from memolith.errors import FileChangedError
 from memolith.files import layout
 from memolith.files.document import Document
-from memolith.files.ledger import digest
+from memolith.files.ledger import digest, source_of
 from memolith.files.promoted import blocks
 from memolith.interfaces import Statement
 from memolith.jobs.changes import split_lines
 from memolith.jobs.dreaming.sources import Sources
-from memolith.jobs.experience.candidates import candidates_from_files, files_of_candidates
+from memolith.jobs.experiences import candidates
 from memolith.jobs.job import Snapshot, Workplace
 from memolith.jobs.planned_with import config_planned_with
 from memolith.jobs.reports import JobReport
-from memolith.jobs.summary_record import still_open, still_true
+from memolith.jobs.summaries import still_open, still_true
 from memolith.jobs.trim import plan_trim
 from memolith.text.pieces import claim_key
 from memolith.text.promoted_line import TRAILER, read_promoted
 from memolith.text.summary_line import read_line
 from memolith.types import Record
-
-# A successor may carry a time a little before what it takes the place of: clocks are set back.
-_OVERLAP = timedelta(days=2)
 
 
 def check_holds(report: JobReport, snapshot: Snapshot, place: Workplace) -> None:
@@ -76,34 +72,26 @@ def _promoted(report: JobReport, snapshot: Snapshot, place: Workplace) -> Iterat
 def _taken_in(report: JobReport, snapshot: Snapshot, place: Workplace) -> Iterator[str]:
     path = report.changes[-1].path  # the archive comes before it
     new = [record for file, record in _records(report, "inserted") if file == path]
-    if not new:
-        return
-    first = place.clock.day_of(min(record.created for record in new) - _OVERLAP)
-    paths = files_of_candidates(snapshot.files(), first)
-    sources = {str(record.metadata.get("source")) for record in new}
-    found = {
-        (one.source, one.text): one
-        for one in candidates_from_files(
-            snapshot.read,
-            paths,
-            now=place.clock.now(),
-            external=place.config.trust.external,
-            sources=sources,
-        )
-    }
+    sources = {source_of(record) for record in new}
+    paths = [*snapshot.files(), layout.CONVERSATIONS]
+    external, now = place.config.trust.external, place.clock.now()
+    found = (
+        {
+            (source_of(one), one.text): one
+            for one in candidates(snapshot, paths, now, external, sources)
+        }
+        if new
+        else {}
+    )
     forgotten = snapshot.forgotten()
     stored = Document.parse(path, snapshot.read(path) or b"")
-    known = {record.metadata.get("source") for _, record in stored.records()}
+    known = {source_of(record) for _, record in stored.records()}
     for record in new:
-        source = record.metadata.get("source")
-        one = found.get((source if isinstance(source, str) else "", record.text))
+        source = source_of(record)
+        one = found.get((source, record.text))
         if source in known:
-            yield f"{source}: it was taken in already"
-        elif (
-            one is None
-            or one.provenance != record.provenance
-            or (forgotten and digest(record.text) in forgotten)
-        ):
+            yield f"{source}: it was added already"
+        elif one is None or one.provenance != record.provenance or digest(record.text) in forgotten:
             yield f"{source}: it does not say this any more, or must not be told"
 
 

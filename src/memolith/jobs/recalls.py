@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import chain
+from itertools import chain, zip_longest
 
 from memolith.files.recall_log import LOG, OLDER_LOG, encode_event
 from memolith.files.record_format import RecordFormatError, parse_time
@@ -30,6 +30,9 @@ class Shown:
     snippet: str
     claim: str
     answered: int  # 1, or 0 if it only filled the list behind better hits
+    # Of the event: by what it was asked, and the words of the statement that the question has too.
+    surface: str = ""
+    words: tuple[str, ...] = ()
 
 
 # The types of a row; JSON writes a score of 0 or 1 as an integer.
@@ -73,7 +76,8 @@ def read_log(
     # A last line without its end is still being written.
     lines = new[: new.rfind(b"\n") + 1].split(b"\n")
     found = list(chain.from_iterable(map(_parse, lines)))
-    return found, Cursor(_identity(log), log.rfind(b"\n") + 1)
+    last = log or older  # a full log was put aside, and the next one has not begun
+    return found, Cursor(_identity(last), last.rfind(b"\n") + 1)
 
 
 def without(data: bytes, names: Collection[str]) -> bytes:
@@ -92,6 +96,8 @@ def _line_without(line: bytes, names: Collection[str]) -> bytes:
     if not isinstance(hits, list):
         return b""
     left = [row for row in hits if isinstance(row, list) and not any(name in row for name in names)]
+    if left != hits:
+        content.pop("words", None)  # those of what goes are among them
     return encode_event({**content, "hits": left}) if left else b""
 
 
@@ -118,10 +124,13 @@ def _parse(line: bytes) -> Iterable[Shown | Used]:
             return
     match content:
         case {"query": str(query), "hits": list(rows)}:
-            for row in rows:
+            surface, words = str(content.get("surface", "")), content.get("words")
+            words = words if isinstance(words, list) else ()
+            for row, shared in zip_longest(rows, words[: len(rows)], fillvalue=()):
                 # A pattern would say the same, five times slower.
                 if isinstance(row, list) and tuple(map(type, row)) in _ROWS:
-                    yield Shown(moment, day, query, *row)
+                    told = tuple(map(str, shared)) if isinstance(shared, list) else ()
+                    yield Shown(*(moment, day, query, *row, surface, told))
         case {"used": [str(path), int(first), int(last), str(name)]}:
             yield Used(
                 at=moment, day=day, path=path, first_line=first, last_line=last, record_id=name

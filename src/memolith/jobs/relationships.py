@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from memolith.files.document import Document
+from memolith.files.ledger import source_of
+from memolith.jobs.experiences import replaced_by_newer
 from memolith.jobs.reports import Relationships
-from memolith.text.entities import small_words
-from memolith.text.known_names import KnownNames
+from memolith.text.names import entities, small_words
 from memolith.types import Record
 
 # Besides experiences: what says how somebody is, likes things or has decided.
-_TELLING = ("preference", "user-preference", "learned", "decision")
+_CATEGORIES = ("preference", "user-preference", "learned", "decision")
 
 
 def stored_experiences(path: str, data: bytes | None) -> list[Record]:
@@ -21,23 +22,24 @@ def stored_experiences(path: str, data: bytes | None) -> list[Record]:
 
 
 def relationships(records: Iterable[Record], experiences: Sequence[Record]) -> Relationships:
-    """Group experiences and preferences; an experience stands for the record it was made of."""
-    copied = {experience.metadata.get("source") for experience in experiences}
+    """Group experiences and preferences that hold now; an experience takes the place of its record."""
+    copied = {source_of(experience) for experience in experiences}
     everything = [
-        *(record for record in records if record.category in _TELLING and record.id not in copied),
+        *(one for one in records if one.category in _CATEGORIES and one.id not in copied),
         *experiences,
     ]
-    texts = [record.text for record in everything]
-    names = KnownNames(texts, small_words(texts))
+    outdated = set(replaced_by_newer(everything))
+    left = [one for one in everything if one.id not in outdated]
+    small = small_words([one.text for one in left])
     return Relationships(
-        by_category=_grouped(everything, lambda record: [_category(record)]),
-        by_session=_grouped(everything, lambda record: [record.session]),
-        by_entity=_grouped(everything, lambda record: names.of(record.text)),
+        by_category=_grouped(left, lambda record: [_category(record)]),
+        by_session=_grouped(left, lambda record: [record.session]),
+        by_entity=_grouped(left, lambda record: entities(record.text, small)),
     )
 
 
 def _category(record: Record) -> str:
-    """Of an experience, the category of what it was made of."""
+    """Of an experience, the category of its source."""
     if record.category != "experience":
         return record.category
     return str(record.metadata.get("category", "experience"))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime
 from typing import Literal
 
+from memolith.reports import IndexStatus
+from memolith.results import Turn
 from memolith.types import Plain, Record
 
 CheckStatus = Literal["ok", "warn", "error", "info", "off"]
@@ -34,6 +36,15 @@ class FileText(Plain):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NoteFile(Plain):
+    """A note as it is in its file; changing it safely needs its version."""
+
+    record: Record
+    version: str  # SHA-256 of the file
+    modified: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EditReport(Plain):
     """The result of replacing a file; without a backup if nothing changed."""
 
@@ -51,6 +62,61 @@ class RestoreReport(Plain):
     files: tuple[str, ...]
     replaced_saved_as: str
     appended: int = 0  # records and turns newer than the backup, appended after it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileEntry(Plain):
+    """A Markdown file of the memory."""
+
+    path: str
+    bytes: int
+    editable: bool  # as a whole, with `files.write`
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DayCounts(Plain):
+    """How much was written, said, asked and tidied on one day."""
+
+    day: date
+    records: int = 0
+    notes: int = 0
+    turns: int = 0
+    recalls: int = 0
+    jobs: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Day(Plain):
+    """All of one day: its records and notes, turns and jobs, each oldest first."""
+
+    day: date
+    records: tuple[Record, ...] = ()
+    turns: tuple[Turn, ...] = ()
+    jobs: tuple[JobReport, ...] = ()
+    hidden: int = 0  # secret records that were left out
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReceiptItem(Plain):
+    """A statement that was handed out; `words` are those that it shares with the question."""
+
+    citation: str
+    text: str
+    score: float  # from 0 to 1
+    record_id: str | None = None
+    answers: bool = False  # or it only filled the list behind better hits
+    used: bool = False  # read, or reported as helpful, at any time
+    words: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Receipt(Plain):
+    """What one question was answered with; of the question only a digest is kept."""
+
+    at: datetime
+    surface: str  # search, recall, context or experiences
+    question: str
+    items: tuple[ReceiptItem, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,6 +177,14 @@ class JobReport(Plain):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class JobDiff(Plain):
+    """What a job changed or would change, line by line."""
+
+    id: str | None
+    diff: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ScheduledRun(Plain):
     """The last run of a job by the schedule."""
 
@@ -119,13 +193,27 @@ class ScheduledRun(Plain):
     came_of: str | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JobList(Plain):
+class JobList(Plain, tuple[JobReport, ...]):
     """The jobs that are stored, oldest first, and the last run of each by the schedule."""
 
-    jobs: tuple[JobReport, ...] = ()
-    scheduled: tuple[ScheduledRun, ...] = ()
-    warnings: tuple[str, ...] = ()  # what cannot be read
+    scheduled: tuple[ScheduledRun, ...]
+    warnings: tuple[str, ...]  # what cannot be read
+
+    def __new__(
+        cls,
+        jobs: Iterable[JobReport] = (),
+        scheduled: tuple[ScheduledRun, ...] = (),
+        warnings: tuple[str, ...] = (),
+    ) -> JobList:
+        """A tuple like any other."""
+        made = super().__new__(cls, jobs)
+        made.scheduled, made.warnings = scheduled, warnings
+        return made
+
+    @property
+    def jobs(self) -> tuple[JobReport, ...]:
+        """The jobs alone."""
+        return tuple(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,6 +268,7 @@ class FlushReport(Plain):
 
     saved: tuple[Flushed, ...]
     known: int
+    id: str | None = None  # of the job, to take it back; None if nothing was saved
     refused: tuple[str, ...] = ()  # why
     dry_run: bool = False
     warnings: tuple[str, ...] = ()  # what of the chat could not be read
@@ -207,12 +296,16 @@ class ScanReport(Plain):
     findings: tuple[IntegrityFinding, ...]
     records: int
     files: int
+    count: int  # of findings, also of those that are not shown
     warnings: tuple[str, ...] = ()  # what was not compared
 
-    @property
-    def count(self) -> int:
-        """How many findings there are."""
-        return len(self.findings)
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Experiences(Plain):
+    """The newest experiences, newest first, and how many there are in all."""
+
+    count: int
+    experiences: tuple[Record, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -280,4 +373,5 @@ class Status(Plain):
     archived: int = 0
     backups: int = 0
     forgotten: int = 0
-    warnings: tuple[str, ...] = ()  # unreadable files, and lines that are no longer records
+    index: IndexStatus | None = None  # None: there is none yet
+    warnings: tuple[str, ...] = ()  # unreadable files, lines that are no longer records, the index

@@ -6,6 +6,7 @@ import logging
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 
 from memolith.config.sections import scheduled_jobs
 from memolith.errors import MemolithError, WriterBusyError
@@ -14,7 +15,7 @@ from memolith.files.locks import SCHEDULE_LOCK, OwnerLock
 from memolith.jobs.api import Jobs
 from memolith.jobs.overfull import is_left, is_over
 from memolith.jobs.reports import JobReport
-from memolith.jobs.run import unforeseen
+from memolith.jobs.run import ANOTHER_JOB, unforeseen
 from memolith.jobs.schedule import Run, Schedule, last_runs
 from memolith.jobs.worker import run_in_process
 from memolith.types import Stamp
@@ -23,6 +24,7 @@ log = logging.getLogger("memolith.jobs")
 # A memory that has passed its limits is compacted in a quiet moment: as it was when we looked last. If there is
 # none in so many looks, at once: nobody who remembers something waits for a job.
 _MOST_BUSY_LOOKS = 20
+_NEVER = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def schedules(jobs: Jobs) -> Iterator[Schedule]:
@@ -220,11 +222,24 @@ def _run_all(
         stamp = folder.stamp(jobs.store.config.profile.primary)
         return stamp[1] if stamp else 0
 
+    last = last_runs(folder)
     for job in due:
         begun = Run(job=job, at=jobs.clock.now(), left=size())
         jobs.note_run(begun)  # before the run: one that kills us is not tried for ever
         report = run(job)
-        jobs.note_run(replace(begun, came_of=_came_of(report), left=size()))
+        if report.reason == ANOTHER_JOB:  # as if it had not run: it is due again at once
+            known = last.get(job)
+            at = known.at if known else _NEVER
+            jobs.note_run(
+                Run(
+                    job=job,
+                    at=at,
+                    came_of=f"{_came_of(report)}; it is due again",
+                    left=known.left if known else 0,
+                )
+            )
+        else:
+            jobs.note_run(replace(begun, came_of=_came_of(report), left=size()))
         _log(report)
         yield report
 

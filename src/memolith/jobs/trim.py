@@ -13,6 +13,8 @@ from memolith.jobs.job import Draft, Plan, Reader, Snapshot
 from memolith.text.wording import counted
 from memolith.types import PROTECTED
 
+NO_LIMIT = "no limit is set"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrimPlan(Plan):
@@ -37,12 +39,16 @@ def plan_trim(document: Document, config: TrimConfig) -> TrimPlan:
     # Prose is never trimmed, so records cannot pay for what prose alone takes.
     over_chars = too_long and total - sum(chars) <= config.max_chars
     if not over_count and not over_chars:
-        reason = "prose alone is over the limit, and prose is never trimmed"
+        reason = "under the limit"
+        if too_long:
+            reason = "prose alone is over the limit, and prose is never trimmed"
+        elif not (config.max_records or config.max_chars):
+            reason = NO_LIMIT
         return TrimPlan(
             kept=document,
             archived=(),
             records_before=len(records),
-            skipped=reason if too_long else "under the limit",
+            skipped=reason,
         )
     left, size = len(records), total
     count_goal = _goal(config.max_records) if over_count else left

@@ -15,12 +15,13 @@ from memolith.files.document import Document
 from memolith.files.folder import Folder
 from memolith.files.locks import STATE_FOLDER
 from memolith.files.transaction import Transaction
+from memolith.types import Plain
 
 _LOCK_TIMEOUT_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Survey:
+class Survey(Plain):
     """What the memory of a folder holds, for the user to decide on."""
 
     root: str

@@ -6,13 +6,13 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 
 from memolith.files.document import Document
+from memolith.files.ledger import digest
 from memolith.files.locks import STATE_FOLDER
 from memolith.files.promoted import blocks
 from memolith.files.transaction import Transaction
 from memolith.jobs import long_memory
 from memolith.jobs.changes import split_lines
-from memolith.jobs.covered import short
-from memolith.jobs.heads import heads
+from memolith.jobs.compact_plan import record_lines, short
 from memolith.jobs.reports import Hunk, JobReport
 
 UNDONE = f"{STATE_FOLDER}/undone.json"
@@ -54,7 +54,7 @@ def covered_names(report: JobReport) -> Iterator[str]:
 
 def _compacted(_: str, hunk: Hunk) -> Iterator[str]:
     """The records, and the months of the long memory, that went into summaries."""
-    yield from (short(head.id) for head in heads(hunk.removed))
+    yield from (short(line.record.id) for line in record_lines(hunk.removed))
     yield from map(long_memory.name_of, long_memory.LongMemory.parse(hunk.removed).blocks)
 
 
@@ -72,10 +72,16 @@ def _promoted(_: str, hunk: Hunk) -> Iterator[str]:
         yield from (fact.claim for fact in block.facts)
 
 
+def _flushed(path: str, hunk: Hunk) -> Iterator[str]:
+    """The digests of the texts that were saved of a chat."""
+    yield from (digest(record.text) for _, record in Document.parse(path, hunk.inserted).records())
+
+
 _NAMED: Mapping[str, Callable[[str, Hunk], Iterator[str]]] = {
     "compact": _compacted,
     "experiences": _taken_in,
     "dream": _promoted,
+    "flush": _flushed,
 }
 
 

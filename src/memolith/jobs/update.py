@@ -241,7 +241,7 @@ def _changed(path: str, data: bytes, old: Record, new: Record) -> bytes:
         )
     if old.citation is None or old.citation.path != path or split_note(data) is None:
         return data
-    return _changed_note(path, data, old, new)
+    return changed_note(path, data, old, new)
 
 
 def _changed_line(line: bytes, old: Record, new: Record) -> bytes:
@@ -262,8 +262,11 @@ def _changed_line(line: bytes, old: Record, new: Record) -> bytes:
     return with_values(line, **values)
 
 
-def _changed_note(path: str, data: bytes, old: Record, new: Record) -> bytes:
+def changed_note(path: str, data: bytes, old: Record, new: Record) -> bytes:
+    """The bytes of a note with what differs between two records; the rest stays as it is."""
     header: dict[str, HeaderValue] = {}
+    if new.category != old.category:
+        header["category"] = new.category
     if new.provenance.channel != old.provenance.channel:
         header["channel"] = new.provenance.channel
     if new.sensitivity != old.sensitivity:

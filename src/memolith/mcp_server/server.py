@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import os
 import threading
-from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager, suppress
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 import anyio
 import mcp_types as types
-from anyio import from_thread, to_thread
-from anyio.from_thread import BlockingPortal
-from mcp.server.connection import allowed_log_levels
-from mcp.server.lowlevel import Server
+from anyio import to_thread
+from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.server.subscriptions import (
     InMemorySubscriptionBus,
     ListenHandler,
@@ -46,10 +45,10 @@ if TYPE_CHECKING:
     from memolith.jobs.scheduler import Scheduler
 
 T = TypeVar("T")
+log = logging.getLogger("memolith.mcp")
 
 _CALLS_AT_ONCE = 8
 _MAX_CLIENTS = 256  # over HTTP; whoever connects later takes the place of the oldest
-_MAX_UNSENT = 50
 _FIRST_SECONDS = 0.5
 _LOOK_SECONDS = 1.0
 _SCHEDULE_SECONDS = 5.0  # a client that has just come wants answers, and jobs can wait
@@ -64,17 +63,11 @@ class CallCancelledError(Exception):
 class Protocol(Server[object]):
     """The SDK's server, which says what of ours may change: tools and files, never prompts."""
 
-    def get_capabilities(self, *given: Any, **more: Any) -> types.ServerCapabilities:
+    def get_capabilities(self, *_: Any, **given: Any) -> types.ServerCapabilities:
         """What we can do."""
-        found = super().get_capabilities(*given, **more)
-        subscribe = found.resources.subscribe if found.resources else False
-        return found.model_copy(
-            update={
-                "tools": types.ToolsCapability(list_changed=True),
-                "prompts": types.PromptsCapability(list_changed=False),
-                "resources": types.ResourcesCapability(subscribe=subscribe, list_changed=True),
-            }
-        )
+        changing = NotificationOptions(resources_changed=True, tools_changed=True)
+        found = super().get_capabilities(changing, **given)
+        return found.model_copy(update={"prompts": types.PromptsCapability(list_changed=False)})
 
 
 class MemoryServer:
@@ -90,12 +83,13 @@ class MemoryServer:
         self._memory = memory
         self._roots = roots
         self._keeps_schedule = keeps_schedule
-        self._threads = anyio.CapacityLimiter(_CALLS_AT_ONCE)
+        # A cancelled call keeps its thread until its work ends: else whoever calls and cancels could have any number.
+        self._threads = ThreadPoolExecutor(_CALLS_AT_ONCE)
         self._has_moved = False
         self._paths: frozenset[str] | None = None  # of the files that clients know
+        self._offered = self._offer()
         # Clients before 2026-07-28 are sent news, later ones listen for them.
         self._clients: dict[str, tuple[ServerSession, types.LoggingLevel]] = {}
-        self._unsent: deque[types.LoggingMessageNotification] = deque(maxlen=_MAX_UNSENT)
         self._bus = InMemorySubscriptionBus()
         self._listen = ListenHandler(self._bus)
         which = "" if roots is None else "that of the client's first root, or "
@@ -137,37 +131,32 @@ class MemoryServer:
     @asynccontextmanager
     async def _live(self, _: Server[object]) -> AsyncIterator[object]:
         """While somebody is served, obey changed settings and tell what changed."""
-        async with BlockingPortal() as portal, anyio.create_task_group() as tasks:
-            tasks.start_soon(self._keep_following, portal)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self._keep_following)
             yield None
             tasks.cancel_scope.cancel()
 
-    async def _keep_following(self, portal: BlockingPortal) -> None:
+    async def _keep_following(self) -> None:
         await anyio.sleep(_FIRST_SECONDS)  # a client waits for our first answer: it goes first
         while True:
-            await self._follow(portal, self.memory)
+            await self._follow(self.memory)
 
-    async def _follow(self, portal: BlockingPortal, memory: Memory) -> None:
+    async def _follow(self, memory: Memory) -> None:
         """Until a client leads us to another memory: report changes, and keep the schedule."""
         from memolith.watching import follow_files, follow_settings
 
-        known = self._offer()
+        loop = asyncio.get_running_loop()
         if self._paths is None:
             self._paths = frozenset(await to_thread.run_sync(resources.paths_of, memory))
 
-        async def report_settings(report: Reconfiguration) -> None:
-            nonlocal known
-            await self._log_settings(report)
-            before, known = known, self._offer()
-            if known != before:
-                await self._publish(ToolsListChanged())
-            await self._report_files()
+        def on_settings(report: Reconfiguration) -> None:
+            asyncio.run_coroutine_threadsafe(self._report_settings(report), loop)
 
         def on_files(changed: frozenset[str]) -> None:
-            portal.start_task_soon(self._report_files, changed)
+            asyncio.run_coroutine_threadsafe(self._report_files(changed), loop)
 
         watches = (
-            follow_settings(memory, lambda report: portal.start_task_soon(report_settings, report)),
+            follow_settings(memory, on_settings),
             follow_files(memory, on_change=on_files),
         )
         scheduler: Scheduler | None = None
@@ -184,6 +173,20 @@ class MemoryServer:
             # A watch looks up twice a second, and nobody should wait for that.
             for watch in watches:
                 threading.Thread(target=watch.close, daemon=True).start()
+
+    async def _report_settings(self, report: Reconfiguration) -> None:
+        from memolith.watching import reload_messages
+
+        for level, text in reload_messages(report):
+            await self._log(level, text)
+        await self._report_tools()
+        await self._report_files()
+
+    async def _report_tools(self) -> None:
+        """Publish that there are other tools than before."""
+        before, self._offered = self._offered, self._offer()
+        if self._offered != before:
+            await self._publish(ToolsListChanged())
 
     async def _report_files(self, changed: frozenset[str] = frozenset()) -> None:
         """Publish which resources changed, and whether there are others than before."""
@@ -203,33 +206,14 @@ class MemoryServer:
             for session, _ in list(self._clients.values()):
                 await session.send_notification(event_to_notification(event, {}))
 
-    async def _log_settings(self, report: Reconfiguration) -> None:
-        if report.problem:
-            await self._log("error", f"Settings kept as they were: {report.problem}")
-        if report.restart:
-            await self._log("warning", f"In effect after a restart: {', '.join(report.restart)}")
-        if report.changed:
-            await self._log("info", f"Settings changed: {', '.join(report.changed)}")
-        if not (report.problem or report.changed or report.restart):
-            await self._log("info", "Settings read: as before")  # a mistake was corrected
-
     async def _log(self, level: types.LoggingLevel, text: str) -> None:
-        """Send it to older clients; one of 2026-07-28 gets it beside the answer to its next request."""
+        """Send it to clients before 2026-07-28, whose protocol has logs, and write it to ours."""
+        if self._keeps_schedule:  # else we are mounted in a server that logs the same
+            log.log(logging.getLevelNamesMapping()[level.upper()], text)
         params = types.LoggingMessageNotificationParams(level=level, logger="memolith", data=text)
-        message = types.LoggingMessageNotification(params=params)
-        self._unsent.append(message)
         for session, least in list(self._clients.values()):
             if _LEVELS.index(level) >= _LEVELS.index(least):
-                await session.send_notification(message)
-
-    async def _catch_up(self, context: Context) -> None:
-        levels = allowed_log_levels(context.session.protocol_version, context.meta)
-        if not is_modern(context) or context.request is not None:
-            return  # over HTTP nobody knows who calls again
-        while self._unsent and levels:
-            message = self._unsent.popleft()
-            if message.params.level in levels:
-                await context.session.send_notification(message, context.request_id)
+                await session.send_notification(types.LoggingMessageNotification(params=params))
 
     async def _joined(self, context: Context, params: types.NotificationParams) -> None:
         self._note_client(context, "info")
@@ -257,18 +241,15 @@ class MemoryServer:
         self, context: Context, params: types.InputResponseRequestParams | None = None
     ) -> None:
         """Before a request is looked at: know which memory it is about."""
-        offer = self._offer()
         roots = self._roots
         if roots and (await roots.choose(context, params) or self._has_moved):
             self._has_moved = False
             await self._log("info", f"The memory served is {whole(self.memory.root)}")
             await self._report_files()
-            if self._offer() != offer:
-                await self._publish(ToolsListChanged())
+            await self._report_tools()
         if roots and roots.notice:
             await self._log("warning", roots.notice)
             roots.notice = ""
-        await self._catch_up(context)
 
     async def _ready(
         self, context: Context, params: types.InputResponseRequestParams
@@ -361,28 +342,8 @@ class MemoryServer:
             raise protocol_error(types.INTERNAL_ERROR, error, self.memory.root) from error
 
     async def _in_thread(self, work: Callable[[], T]) -> T:
-        """Run it where it may wait. Who cancels is answered at once; the work ends at its next step.
-
-        Until then it keeps its place: else whoever calls and cancels could have any number of threads.
-        """
-        place, loop = object(), asyncio.get_running_loop()
-        first = threading.Lock()  # taken by the work, or by a caller that cancels
-
-        def placed() -> T:
-            if not first.acquire(blocking=False):
-                raise CallCancelledError
-            try:
-                return work()
-            finally:
-                with suppress(RuntimeError):  # the server has ended meanwhile
-                    loop.call_soon_threadsafe(self._threads.release_on_behalf_of, place)
-
-        await self._threads.acquire_on_behalf_of(place)
-        try:
-            return await to_thread.run_sync(placed, abandon_on_cancel=True)
-        finally:
-            if first.acquire(blocking=False):
-                self._threads.release_on_behalf_of(place)
+        """Run it where it may wait. Who cancels is answered at once; the work ends at its next step."""
+        return await asyncio.get_running_loop().run_in_executor(self._threads, work)
 
 
 def _start_schedule(memory: Memory) -> Scheduler:
@@ -404,6 +365,7 @@ def _result(text: str, content: Json | None = None) -> types.CallToolResult:
 
 def _progress(context: Context, cancelled: threading.Event) -> Progress:
     """Tells the client how far a call is, from the thread that does the work."""
+    loop = asyncio.get_running_loop()
     last = float("-inf")
     far = -1
 
@@ -413,6 +375,7 @@ def _progress(context: Context, cancelled: threading.Event) -> Progress:
             raise CallCancelledError
         if done > far and (done == total or monotonic() - last >= _PROGRESS_SECONDS):
             last, far = monotonic(), done
-            from_thread.run(context.session.report_progress, done, total)
+            told = context.session.report_progress(done, total)
+            asyncio.run_coroutine_threadsafe(told, loop).result()
 
     return tell

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import difflib
+import inspect
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
-from datetime import datetime
+from datetime import date, datetime
 from functools import cache
 from importlib import resources
-from typing import Annotated, Any, Literal
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
@@ -34,10 +36,11 @@ from memolith.text.commands import leading_to
 from memolith.text.cut import cut
 from memolith.text.quotation import NOTICE, quoted, quoted_line, source
 from memolith.text.stopwords import keywords
-from memolith.types import Progress, Record, Sensitivity, SessionKind
+from memolith.types import Citation, Progress, Record, Sensitivity, SessionKind, wire_names
 from memolith.visibility import Patterns, trust_label
 
 Json = dict[str, object]
+JsonType = str | list[str]
 
 SECRETS = "include_secret"
 MAX_CHARS = 40_000  # of one answer: more would fill a model's context
@@ -47,6 +50,10 @@ MAX_KEYWORDS = 50
 MAX_WARNING = 600
 MAX_LINE = 200  # characters of a record in a list
 _MAX_SHOWN = 60
+_JSON_TYPES: Mapping[object, JsonType] = {
+    str: "string", bool: "boolean", int: "integer", float: "number", NoneType: "null",
+    Citation: "string", date: "string", datetime: "string",
+}  # fmt: skip
 _LAST = ("session_kind",)  # of the arguments in a schema: the others matter more
 
 
@@ -215,7 +222,7 @@ class Tool:
     run: Callable[[Call, Any], Answer]
     title: str
     arguments: type[Arguments]
-    answers: tuple[str, ...]  # keys that every answer has
+    answers: Mapping[str, JsonType]  # the keys of an answer, and what each holds
     _: KW_ONLY
     read_only: bool = False
     destructive: bool = False
@@ -242,6 +249,15 @@ class Tool:
             "additionalProperties": False,
         }
 
+    def output_schema(self) -> Json:
+        """The JSON Schema of its values. An answer to one of several actions has some of the keys."""
+        types = {"notice": "string", **self.answers, "warnings": "array"}
+        return {
+            "type": "object",
+            "properties": {name: {"type": kind} for name, kind in types.items()},
+            "required": ["action"] if "action" in types else list(types),
+        }
+
     def definition(self, config: Config) -> types.Tool:
         """The tool as it is listed."""
         return types.Tool(
@@ -249,7 +265,7 @@ class Tool:
             title=self.title,
             description=read_text(self.name),
             input_schema=self.input_schema(config),
-            output_schema={"type": "object", "required": list(self.answers)},
+            output_schema=self.output_schema(),
             annotations=types.ToolAnnotations(
                 read_only_hint=self.read_only,
                 destructive_hint=self.destructive,
@@ -298,22 +314,64 @@ def _properties(model: type[Arguments]) -> dict[str, Json]:
 
 
 def validation_message(name: str, problem: Mapping[str, Any]) -> str:
-    """What is wrong with an argument, in one sentence that does not repeat its value.
+    """What is wrong with a value, as pydantic says it, in one sentence that does not repeat the value.
 
     >>> validation_message("limit", {"type": "int_type", "msg": "Input should be a valid integer"})
-    'limit: input should be a valid integer.'
+    'limit should be a valid integer.'
     """
-    if problem["type"] == "missing":
-        return f"The argument {name} is missing."
-    if problem["type"] == "value_error":
-        return f"{problem['ctx']['error']}."
-    return f"{name}: {problem['msg'][:1].lower()}{problem['msg'][1:]}."
+    message = str(problem["msg"])
+    match problem["type"]:
+        case "missing":
+            return f"{name} is missing."
+        case "extra_forbidden":
+            return f"{name} is not known here."
+        case "dict_type" | "model_type" | "model_attributes_type":
+            return f"{name} should be an object."
+        case "value_error":
+            return f"{problem['ctx']['error']}."
+    subject, _, wish = message.partition(" should ")  # "Input", "String", …
+    return f"{name} should {wish}." if wish and subject.isalpha() else f"{name}: {message}."
 
 
-def quotation(content: Json, warnings: Iterable[str] = ()) -> Json:
-    """The values with a notice of what they are, and no text that could pretend to be a fence."""
-    values = {str(name): _quoted(value) for name, value in content.items()}
-    return {"notice": NOTICE, **values, "warnings": one_lines(warnings)}
+def wire_hints(of: Any, names: Mapping[str, Any] | None = None) -> dict[str, object]:
+    """The Python type of each key that the JSON of this type has; `names` are those that it may use."""
+    hints = get_type_hints(of, localns=names)
+    for name in wire_names(of):
+        value = inspect.getattr_static(of, name, None)
+        if isinstance(value, property):
+            hints[name] = get_type_hints(value.fget, localns=names)["return"]
+    return {name: hints[name] for name in wire_names(of)}
+
+
+def json_types(of: type[Any]) -> dict[str, JsonType]:
+    """The JSON type of each key that the JSON of this type has."""
+    return {name: _json_type(hint) for name, hint in wire_hints(of).items()}
+
+
+def _json_type(hint: Any) -> JsonType:
+    if isinstance(hint, UnionType):
+        return [str(_json_type(one)) for one in get_args(hint)]
+    kind = get_origin(hint) or hint
+    if kind is Literal:
+        return "string"
+    return _JSON_TYPES.get(kind) or ("object" if issubclass(kind, Mapping) else "array")
+
+
+def reply(
+    text: str, content: Json, warnings: Iterable[str] = (), fenced: Sequence[str] = ()
+) -> Answer:
+    """An answer with its warnings in both forms, because some hosts hand a model nothing but the text.
+
+    The values say that they are quotations, and none can pretend to be a fence; those in `fenced` have one.
+    """
+    told = one_lines(warnings)
+    values = {
+        str(name): value if name in fenced else _quoted(value) for name, value in content.items()
+    }
+    return Answer(
+        text="\n".join((*(f"Warning: {warning}" for warning in told), text)),
+        content={"notice": NOTICE, **values, "warnings": told},
+    )
 
 
 def _quoted(value: object) -> object:
@@ -330,11 +388,6 @@ def _quoted(value: object) -> object:
 def one_lines(warnings: Iterable[str]) -> list[str]:
     """Warnings, each on one line: they are outside the fence, and may hold names that others chose."""
     return [quoted_line(warning, MAX_WARNING) for warning in warnings]
-
-
-def with_warnings(text: str, warnings: Iterable[str]) -> str:
-    """Some hosts hand a model nothing but the text."""
-    return "\n".join([text, *(f"Warning: {warning}" for warning in one_lines(warnings))])
 
 
 def shortened(hits: Sequence[Hit], question: str, chars: int = MAX_CHARS) -> list[Hit]:

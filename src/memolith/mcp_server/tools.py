@@ -12,6 +12,7 @@ from functools import partial
 
 from memolith.config.sections import Config
 from memolith.config.setting import tool_names
+from memolith.jobs.reports import DreamStatus, ForgetReport, JobReport
 from memolith.mcp_server.tool import (
     MAX_CHARS,
     SECRETS,
@@ -30,20 +31,20 @@ from memolith.mcp_server.tool import (
     Search,
     Tool,
     allows_secrets,
-    one_lines,
-    quotation,
+    json_types,
     record_line,
     record_values,
+    reply,
     short_records,
     shortened,
-    with_warnings,
 )
 from memolith.memory import Memory
+from memolith.reports import SyncReport
 from memolith.results import Hit, Passage, SearchResult, TurnContext
 from memolith.text.cleaning import shown_path
 from memolith.text.quotation import fence, quoted, quoted_line, quoted_lines
 from memolith.text.summary_line import handle
-from memolith.types import SESSION_KINDS, Citation, Progress, Record, SessionKind, wire_names
+from memolith.types import SESSION_KINDS, Citation, Progress, Record, SessionKind
 
 _PRIVATE_KINDS = tuple(kind for kind in SESSION_KINDS if kind != "group")
 MAX_NAME = 100  # characters of a category, chat or group
@@ -59,14 +60,8 @@ def session_start(call: Call, given: InSession) -> Answer:
     nothing = "Nothing here is public." if call.kind == "group" else "The memory is empty."
     if context.warnings and call.memory.profile.exists:
         nothing = "Nothing is handed over."  # and they say why
-    content: Json = {
-        "text": context.text,
-        "left_out": context.left_out,
-        "warnings": one_lines(context.warnings),
-    }
-    return Answer(
-        text=with_warnings(context.text or f"({nothing})", context.warnings), content=content
-    )
+    content: Json = {"text": context.text, "left_out": context.left_out}
+    return reply(context.text or f"({nothing})", content, context.warnings, fenced=("text",))
 
 
 def memory_context(call: Call, given: Message) -> Answer:
@@ -79,11 +74,8 @@ def memory_context(call: Call, given: Message) -> Answer:
         hits=tuple(shortened(context.hits, given.message, 0)),
         experiences=tuple(shortened(context.experiences, given.message, 0)),
     )
-    content = quotation(shown.to_dict(), context.warnings)
     text = context.text or "(There is no relevant prior context.)"
-    return Answer(
-        text=with_warnings(text, context.warnings), content={**content, "text": context.text}
-    )
+    return reply(text, shown.to_dict(), context.warnings, fenced=("text",))
 
 
 def recall_memory(call: Call, given: Recall) -> Answer:
@@ -95,13 +87,10 @@ def recall_memory(call: Call, given: Recall) -> Answer:
 def query_experiences(call: Call, given: Recall) -> Answer:
     """Past experiences that bear on a question, in the shape of the original tool."""
     result = call.memory.jobs.query_experiences(given.query, given.top_k)
-    kinds = {
-        record.id: record.metadata.get("category") for record in call.memory.jobs.experiences()
-    }
 
     def more(hit: Hit) -> Json:
         # The category of its source says more than "experience".
-        kind = kinds.get(hit.record_id or "") or hit.category
+        kind = hit.source_category or hit.category
         return {"sessionId": hit.session or None, "category": kind}
 
     return _results(given, result, more)
@@ -120,9 +109,8 @@ def _results(given: Recall, result: SearchResult, more: Callable[[Hit], Json]) -
         }
         for hit in shortened(result.hits, given.query)
     ]
-    content = quotation({"results": found}, result.warnings)
-    shown = {name: content[name] for name in ("results", "warnings")}
-    return Answer(text=fence(json.dumps(shown, ensure_ascii=False)), content=content)
+    text = json.dumps({"results": found}, ensure_ascii=False)
+    return reply(fence(quoted(text)), {"results": found}, result.warnings)
 
 
 def relationships(call: Call, given: Groups) -> Answer:
@@ -145,10 +133,7 @@ def relationships(call: Call, given: Groups) -> Answer:
         for name, group in newest.items()
     ]
     text = fence("\n".join(lines)) if lines else "(There is nothing to group yet.)"
-    return Answer(
-        text=with_warnings(text, found.warnings),
-        content=quotation({"groups": content}, found.warnings),
-    )
+    return reply(text, {"groups": content}, found.warnings)
 
 
 def memory_search(call: Call, given: Search) -> Answer:
@@ -162,15 +147,11 @@ def _found(call: Call, question: str, result: SearchResult) -> Answer:
     head = f'Found {len(result.hits)} results for: "{quoted_line(question, MAX_QUESTION)}"'
     hits = shortened(result.hits, question)
     pieces = [_hit_text(number, hit, cited=cited) for number, hit in enumerate(hits, 1)]
-    warnings = [f"Warning: {one}" for one in one_lines(result.warnings)]
     body = fence("\n---\n".join(pieces)) if pieces else ""
     # Without the words of chats: a model would read most of them again in the hits.
     chats = tuple(replace(chat, text="") for chat in result.sessions)
     content = replace(result, hits=tuple(hits), sessions=chats).to_dict()
-    return Answer(
-        text="\n\n".join(filter(None, (head, *warnings, body))),
-        content=quotation(content, result.warnings),
-    )
+    return reply("\n\n".join(filter(None, (head, body))), content, result.warnings)
 
 
 def _hit_text(number: int, hit: Hit, *, cited: bool) -> str:
@@ -222,8 +203,7 @@ def memory_get(call: Call, given: Lines) -> Answer:
         text += f"\n({passage.total_lines - last} more lines; from={last + 1} goes on)"
     path = passage.citation.path
     part = replace(passage, citation=Citation(path, first, last), text="\n".join(shown))
-    place: Json = {"path": path, "first_line": first, "last_line": last, "left_of_line": left}
-    return Answer(text=text, content=quotation({**part.to_dict(), **place}))
+    return reply(text, {**part.to_dict(), "left_of_line": left})
 
 
 def remember_this(call: Call, given: Remember) -> Answer:
@@ -251,17 +231,11 @@ def _written(done: str, record: Record, kind: str = "") -> Answer:
     elif record.reused:
         done = f"already {done}"
     done = f"{done[:1].upper()}{done[1:]}{kind}"
-    warnings = one_lines(record.warnings)
     place = str(record.citation)
-    return Answer(
-        text="\n".join((f"{done}: {place} (id {record.id})", *warnings)),
-        content={
-            "ok": True,
-            "reused": record.reused,
-            "id": record.id,
-            "citation": place,
-            "warnings": warnings,
-        },
+    return reply(
+        f"{done}: {place} (id {record.id})",
+        {"ok": True, "reused": record.reused, "id": record.id, "citation": place},
+        record.warnings,
     )
 
 
@@ -285,34 +259,28 @@ def _save(call: Call, given: Manage) -> Answer:
 
 
 def _search(call: Call, given: Manage) -> Answer:
-    question = given.query or ""
-    result = call.memory.search(question, given.limit, category=given.category)
-    return _found(call, question, result)
+    result = call.memory.search(given.query or "", given.limit, category=given.category)
+    return _found(call, given.query or "", result)
 
 
 def _list(call: Call, given: Manage) -> Answer:
     """A page of records, and how to get the next one."""
-    every = call.memory.records(category=given.category)
-    page = every[::-1][given.offset : given.offset + given.limit]
-    external = call.memory.config.trust.external
-    text = f"(No more: there are {len(every)} in all.)" if every else "No records."
+    found = call.memory.records(category=given.category, limit=given.limit, offset=given.offset)
+    external, page = call.memory.config.trust.external, found[::-1]
+    text = f"(No more: there are {found.total} in all.)" if found.total else "No records."
     if page:
         text = fence("\n".join(record_line(record, external) for record in page))
-    if (left := len(every) - given.offset - len(page)) > 0:
+    if (left := found.total - given.offset - len(page)) > 0:
         text += f"\n({left} more; offset={given.offset + len(page)} goes on)"
-    warnings = [f"Warning: {one}" for one in one_lines(every.warnings)]
-    content: Json = {
-        "records": [record_values(record, external) for record in short_records(page)],
-        "total": len(every),
-        "hidden": every.hidden,
-    }
-    return Answer(text="\n".join([*warnings, text]), content=quotation(content, every.warnings))
+    records = [record_values(record, external) for record in short_records(page)]
+    content: Json = {"records": records, "total": found.total, "hidden": found.hidden}
+    return reply(text, content, found.warnings)
 
 
 def _index(call: Call, given: Manage) -> Answer:
     report = call.memory.index.rebuild(call.progress)
     text = f"Indexed {report.files} files, {report.chunks} chunks."
-    return Answer(text=text, content=quotation(report.to_dict(), report.warnings))
+    return reply(text, report.to_dict(), report.warnings)
 
 
 def _delete(call: Call, given: Manage) -> Answer:
@@ -322,11 +290,8 @@ def _delete(call: Call, given: Manage) -> Answer:
             hint="If the user wants that, call again with confirm: true.",
         )
     report = call.memory.forget(str(given.id))
-    files = ", ".join(map(shown_path, report.files))
-    return Answer(
-        text="\n".join((f"Deleted {report.record_id} from {files}", *one_lines(report.warnings))),
-        content=quotation(report.to_dict() | {"id": report.record_id}, report.warnings),
-    )
+    text = f"Deleted {report.record_id} from {', '.join(map(shown_path, report.files))}"
+    return reply(text, report.to_dict() | {"id": report.record_id}, report.warnings)
 
 
 def dream(call: Call, given: Dream) -> Answer:
@@ -336,48 +301,52 @@ def dream(call: Call, given: Dream) -> Answer:
     from memolith.jobs.run import DONE
     from memolith.jobs.worker import run_in_process
 
-    content: Json = {"action": given.action}
+    action: Json = {"action": given.action}
     if given.action == "status":
         status = run_in_process(call.memory.jobs, Jobs.dream_status)
-        return Answer(
-            text=f"{status.tracked} statements are tracked; a dream would promote"
-            f" {len(status.next)} of them.",
-            content=quotation(content | status.to_dict(), status.warnings),
-        )
+        text = f"{status.tracked} statements are tracked; a dream would promote {len(status.next)} of them."
+        return reply(text, action | status.to_dict(), status.warnings)
     report = run_in_process(
         call.memory.jobs, Jobs.dream, progress=call.progress, dry_run=given.action == "dry-run"
     )
     call.progress(DONE, DONE)
-    lines = [*report.lines, *(f"Warning: {one}" for one in one_lines(report.warnings))]
-    head = f"Dream: {report.status}{report.reason and f' ({report.reason})'}"
-    body = fence(quoted("\n".join(lines))) if lines else ""
-    return Answer(
-        text="\n".join(filter(None, (head, body))),
-        content=quotation(content | report.to_dict(), report.warnings),
-    )
+    text = f"Dream: {report.status}{report.reason and f' ({report.reason})'}"
+    if report.lines:
+        text += f"\n{fence(quoted(chr(10).join(report.lines)))}"
+    return reply(text, action | report.to_dict(), report.warnings)
 
 
 _READS = partial(Tool, read_only=True)
 _FOR_ALL = partial(_READS, for_groups=True)
-_CONTEXT = ("notice", *wire_names(TurnContext))
-_HITS = ("notice", *wire_names(SearchResult))
-_PASSAGE = ("notice", *wire_names(Passage), "path", "first_line", "last_line", "left_of_line")
-_RESULTS, _GROUPS = ("notice", "results", "warnings"), ("notice", "groups", "warnings")
-_WRITTEN = ("ok", "reused", "id", "citation", "warnings")
+_HITS = json_types(SearchResult)
+_WRITTEN = {"ok": "boolean", "reused": "boolean", "id": "string", "citation": "string"}
+_RECORDS = {"records": "array", "total": "integer", "hidden": "integer"}
+_ACTION = {"action": "string"}
+# Each action answers with some of these: `files` is how many were indexed, or those of a forgotten record.
+_MANAGED = {**_ACTION, **_WRITTEN, **_RECORDS, **_HITS, **json_types(SyncReport)} | {
+    **json_types(ForgetReport), "files": ["integer", "array"],
+}  # fmt: skip
 
 TOOLS: Mapping[str, Tool] = {
     tool.name: tool
     for tool in (
-        _FOR_ALL(session_start, "Start a session", InSession, ("text", "left_out", "warnings")),
-        _FOR_ALL(memory_context, "Context for a message", Message, _CONTEXT),
-        _READS(recall_memory, "Recall", Recall, _RESULTS),
-        _READS(query_experiences, "Past experiences", Recall, _RESULTS),
-        _READS(relationships, "Who and what is known", Groups, _GROUPS),
+        _FOR_ALL(
+            session_start, "Start a session", InSession, {"text": "string", "left_out": "integer"}
+        ),
+        _FOR_ALL(memory_context, "Context for a message", Message, json_types(TurnContext)),
+        _READS(recall_memory, "Recall", Recall, {"results": "array"}),
+        _READS(query_experiences, "Past experiences", Recall, {"results": "array"}),
+        _READS(relationships, "Who and what is known", Groups, {"groups": "array"}),
         _READS(memory_search, "Search memory", Search, _HITS),
-        _READS(memory_get, "Read a memory file", Lines, (*_PASSAGE, "warnings")),
+        _READS(
+            memory_get,
+            "Read a memory file",
+            Lines,
+            json_types(Passage) | {"left_of_line": "integer"},
+        ),
         Tool(remember_this, "Remember", Remember, _WRITTEN, idempotent=True),
-        Tool(memory, "Manage memory", Manage, ("action",), destructive=True),
-        Tool(dream, "Dream", Dream, ("action",)),
+        Tool(memory, "Manage memory", Manage, _MANAGED, destructive=True),
+        Tool(dream, "Dream", Dream, _ACTION | json_types(DreamStatus) | json_types(JobReport)),
     )
 }
 # What an agent needs every day. Nothing here can destroy anything.

@@ -199,16 +199,16 @@ class HttpApp:
                 said = refusal(error).model_dump(mode="json")
                 await JSONResponse(said, status_code=400)(scope, receive, send)
             else:
-                await self._app(scope, _replay(body, receive), send)
+                await self._app(scope, replayed(body.encode(), receive), send)
         else:
             await self._app(scope, receive, send)
 
 
-def _replay(body: str, receive: Receive) -> Receive:
+def replayed(body: bytes, receive: Receive) -> Receive:
     """A request with this body, and then whatever still comes."""
-    first: list[Message] = [{"type": "http.request", "body": body.encode(), "more_body": False}]
+    first: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
-    async def replayed() -> Message:
+    async def replay() -> Message:
         return first.pop() if first else await receive()
 
-    return replayed
+    return replay

@@ -10,16 +10,17 @@ from datetime import date, datetime
 from functools import cache, reduce
 from operator import or_
 from types import NoneType, UnionType
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import Any, Union, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, create_model
 from starlette.responses import JSONResponse
 
 from memolith import errors, reports, results, types
 from memolith.jobs import reports as job_reports
+from memolith.mcp_server.tool import validation_message, wire_hints
 from memolith.text.cleaning import spelled
 from memolith.text.commands import leading_to
-from memolith.types import Citation, Plain, wire_names
+from memolith.types import Citation, Plain
 
 Json = dict[str, object]
 Problem = Mapping[str, object]
@@ -159,20 +160,8 @@ def in_words(problems: Sequence[Problem]) -> str:
     ...           {"type": "missing", "loc": ("body", "text"), "msg": "Field required"}])
     'limit should be a valid integer. text is missing.'
     """
-    return " ".join(dict.fromkeys(map(_sentence, problems[:_MAX_PROBLEMS])))
-
-
-def _sentence(problem: Problem) -> str:
-    place, message = _place(problem["loc"]) or "The body", str(problem["msg"])
-    if problem["type"] == "missing":
-        return f"{place} is missing."
-    if problem["type"] == "extra_forbidden":
-        return f"{place} is not known here."
-    if problem["type"] in ("dict_type", "model_type", "model_attributes_type"):
-        return f"{place} should be an object."
-    if message.startswith("Input "):
-        return f"{place}{message.removeprefix('Input')}."
-    return f"{place}: {message}."
+    said = (validation_message(_place(one["loc"]), one) for one in problems[:_MAX_PROBLEMS])
+    return " ".join(dict.fromkeys(said))
 
 
 def _place(loc: object) -> str:
@@ -182,7 +171,7 @@ def _place(loc: object) -> str:
     parts = [part for part in parts if not str(part).startswith("list[")]
     if len(parts) > 1 and parts[-1] in _BRANCHES:
         del parts[-1]
-    return ".".join(map(str, parts))[:_MAX_NAME_CHARS]
+    return ".".join(map(str, parts))[:_MAX_NAME_CHARS] or "The body"
 
 
 def answer_model(of: Any) -> Any:
@@ -204,12 +193,6 @@ def answer_model(of: Any) -> Any:
 
 @cache
 def _plain_model(of: Any) -> type[BaseModel]:
-    hints = get_type_hints(of, localns=NAMES)
-    fields: Any = {}
-    for name in wire_names(of):
-        value = inspect.getattr_static(of, name, None)
-        if isinstance(value, property):
-            hints[name] = get_type_hints(value.fget, localns=NAMES)["return"]
-        fields[name] = (answer_model(hints[name]), ...)
+    fields: Any = {name: (answer_model(hint), ...) for name, hint in wire_hints(of, NAMES).items()}
     config = ConfigDict(extra="forbid")
     return create_model(of.__name__, __config__=config, __doc__=inspect.getdoc(of), **fields)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from importlib import resources
 
@@ -16,8 +16,9 @@ from fastapi.security import HTTPBearer
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route, compile_path
+from starlette.types import ASGIApp
 
 from memolith import __version__
 from memolith.errors import MemolithError
@@ -29,6 +30,7 @@ from memolith.reports import Reconfiguration
 from memolith.rest import events, routes, seed_routes
 from memolith.rest.answers import (
     ERRORS,
+    RECALL_PATH,
     V1,
     Answer,
     ErrorAnswer,
@@ -38,9 +40,9 @@ from memolith.rest.answers import (
     not_json,
 )
 from memolith.rest.events import Events, Metrics
-from memolith.rest.guard import Guard
+from memolith.rest.guard import PAGE, Guard
 from memolith.rest.routes import TheMemory
-from memolith.watching import follow_files, follow_settings
+from memolith.watching import follow_files, follow_settings, reload_messages
 
 log = logging.getLogger("memolith.rest")
 
@@ -51,6 +53,7 @@ _PAGE_POLICY = (
     "default-src 'none'; connect-src 'self'; script-src 'unsafe-inline'; style-src 'unsafe-inline';"
     " form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
 )
+Page = Callable[[Memory, Events, int], ASGIApp]  # of a memory, its events and the port
 # For the description: the guard has checked the token before.
 _TOKEN = Security(HTTPBearer(scheme_name="token", auto_error=False))
 
@@ -100,10 +103,20 @@ def docs() -> Response:
     return HTMLResponse(page, headers={"Content-Security-Policy": _PAGE_POLICY})
 
 
-def build_app(memory: Memory, *, port: int) -> Guard:
-    """The whole server for one memory, as it is reached on `port`."""
+def build_app(memory: Memory, *, port: int, page: Page | None = None) -> Guard:
+    """The whole server for one memory, as it is reached on `port`.
+
+    `page` makes the application at `/ui`. It gets no bearer token: it checks by itself who may see it.
+    """
     agents = HttpApp(memory.via("mcp"))
     api = build_api(memory, agents)
+    if page is not None:
+        api.mount(PAGE, page(memory, api.state.events, port))
+    front = RedirectResponse(f"{PAGE}/" if page else "/docs")
+    api.router.routes.append(Route("/", front, include_in_schema=False))
+    # What is behind the # of the address, the code, stays with the browser.
+    sign_in = RedirectResponse(f"{PAGE}/sign-in")
+    api.router.routes.append(Route("/sign-in", sign_in, include_in_schema=False))
     return Guard(api, memory, port, agents.end_streams, api.state.metrics.note_request)
 
 
@@ -147,7 +160,8 @@ async def _lifespan(api: FastAPI) -> AsyncIterator[None]:
 
     def reloaded(report: Reconfiguration) -> None:
         api.state.metrics.reloads.labels("problem" if report.problem else "done").inc()
-        _log_reload(report)
+        for level, text in reload_messages(report):
+            log.log(logging.getLevelNamesMapping()[level.upper()], text)
         news.publish_settings(report)
 
     news.open()
@@ -167,18 +181,6 @@ async def _lifespan(api: FastAPI) -> AsyncIterator[None]:
         news.close()
 
 
-def _log_reload(report: Reconfiguration) -> None:
-    if report.problem:
-        lines = (line.removesuffix(".") for line in report.problem.splitlines())
-        log.warning("settings kept as they were: %s.", ". ".join(lines))
-    if report.changed:
-        log.info("settings changed: %s", ", ".join(report.changed))
-    if report.restart:
-        log.warning("settings changed that need a restart: %s", ", ".join(report.restart))
-    if not (report.problem or report.changed or report.restart):
-        log.info("settings read: as before")  # also after a mistake in them was mended
-
-
 async def _failed(request: Request, error: Exception) -> Answer:
     return error_answer(error, request.url.path, request.app.state.memory.root)
 
@@ -187,7 +189,9 @@ async def _malformed(request: Request, error: Exception) -> Answer:
     problems = error.errors() if isinstance(error, RequestValidationError) else ()
     if any(problem["type"] == "json_invalid" for problem in problems):
         return await _failed(request, not_json())
-    refusal = RequestError(422, "request", in_words(problems), hint=_taken(request))
+    # The original knows no 422.
+    status = 400 if request.url.path == RECALL_PATH else 422
+    refusal = RequestError(status, "request", in_words(problems), hint=_taken(request))
     return await _failed(request, refusal)
 
 

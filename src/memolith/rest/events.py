@@ -43,31 +43,28 @@ class Metrics:
 
     def __init__(self) -> None:
         """Everything at zero."""
-        self._registry = CollectorRegistry()
+        self._registry = all_of = CollectorRegistry()
         self._requests = Counter(
             "memolith_requests",
             "Requests answered.",
             ["route", "method", "status"],
-            registry=self._registry,
+            registry=all_of,
         )
         self._seconds = Histogram(
             "memolith_request_seconds",
             "Time to answer a request.",
             ["route"],
             buckets=_SECONDS,
-            registry=self._registry,
+            registry=all_of,
         )
         self.listeners = Gauge(
-            "memolith_event_listeners", "Callers that wait for changes.", registry=self._registry
+            "memolith_event_listeners", "Callers that wait for changes.", registry=all_of
         )
         self.reloads = Counter(
-            "memolith_settings_reloads",
-            "Reloads of the settings.",
-            ["outcome"],
-            registry=self._registry,
+            "memolith_settings_reloads", "Reloads of the settings.", ["outcome"], registry=all_of
         )
         self._held = Gauge(
-            "memolith_held", "Items in the memory, by kind.", ["what"], registry=self._registry
+            "memolith_held", "Items in the memory, by kind.", ["what"], registry=all_of
         )
         about = Gauge("memolith_build", "The version.", ["version"], registry=self._registry)
         about.labels(__version__).set(1)
@@ -80,6 +77,24 @@ class Metrics:
         method = scope["method"] if scope["method"] in _METHODS else "other"
         self._requests.labels(route, method, str(status)).inc()
         self._seconds.labels(route).observe(seconds)
+
+    def percentiles(self) -> dict[str, tuple[int, float, float]]:
+        """Requests, median and 95th percentile in seconds of each route, as its buckets tell them."""
+        found = {}
+        for family in self._seconds.collect():
+            counts: dict[str, list[tuple[float, float]]] = {}
+            for sample in family.samples:
+                if sample.name.endswith("_bucket"):
+                    bucket = float(sample.labels["le"]), sample.value
+                    counts.setdefault(sample.labels["route"], []).append(bucket)
+            for route, buckets in counts.items():
+                total = buckets[-1][1]
+                middle, high = (
+                    next(le for le, count in buckets if count >= share * total)
+                    for share in (0.5, 0.95)
+                )
+                found[route] = int(total), middle, high
+        return found
 
     def text(self, memory: Memory) -> bytes:
         """All of it in Prometheus' text format."""
@@ -95,6 +110,7 @@ class Events:
     def __init__(self, memory: Memory, metrics: Metrics) -> None:
         """Nobody listens yet."""
         self._root = os.path.realpath(memory.root)
+        self.metrics = metrics
         self._listeners = set[asyncio.Queue[ServerSentEvent]]()
         self._number = 0
         self._loop: asyncio.AbstractEventLoop | None = None

@@ -10,19 +10,19 @@ from __future__ import annotations
 import asyncio
 import hmac
 import logging
-import os
 from collections import Counter
 from collections.abc import Callable
 from functools import partial
 
-from starlette.datastructures import Headers
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from memolith import clock
 from memolith.errors import MemolithError
 from memolith.files.folder import Folder
-from memolith.jobs.server_files import TOKEN, read_token
+from memolith.jobs.server_files import read_token
+from memolith.mcp_server.transport import replayed
 from memolith.memory import Memory
 from memolith.rest.answers import RECALL_PATH, RequestError, error_answer
 
@@ -37,11 +37,12 @@ MAX_AT_ONCE = 200
 # The rest of the connections that `running.py` allows is for requests.
 MAX_STREAMS = 550
 _LOOK_SECONDS = 2.0  # how often the token of a stream is checked again: it may have been rotated
-_STREAMS = ("/api/v1/events", "/mcp")
-_OPEN_PATHS = ("/docs", "/healthz", "/readyz")  # they say nothing of the memory
+PAGE = "/ui"  # the application there checks by itself who may see it
+_STREAMS = ("/api/v1/events", "/mcp", f"{PAGE}/events")
+_OPEN_PATHS = ("/", "/docs", "/healthz", "/readyz", "/sign-in")  # they say nothing of the memory
 _WITHOUT_BODY = ("GET", "HEAD", "OPTIONS")
 _SINGLE_HEADERS = ("host", "origin", "authorization", "content-type")
-_SAFE_HEADERS = ((b"x-content-type-options", b"nosniff"), (b"cache-control", b"no-store"))
+_SAFE_HEADERS = (("X-Content-Type-Options", "nosniff"), ("Cache-Control", "no-store"))
 _METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 _SENT_HEADERS = (
     "Authorization", "Content-Type", "Last-Event-ID", "Mcp-Protocol-Version", "Mcp-Session-Id",
@@ -79,7 +80,6 @@ class Guard:
         self._count = count
         self._port = port
         self._on_stop = on_stop
-        self._token = _TokenFile(memory.root)
         self._open = Counter[bool]()  # requests and streams at this moment
         self._tasks = set[asyncio.Task[None]]()  # asyncio itself keeps no task alive
         self._streams = set[asyncio.Task[None]]()
@@ -102,7 +102,7 @@ class Guard:
         self._open[listens] += 1
         try:
             headers = Headers(scope=scope)
-            self._check_names(headers)
+            self._check_names(scope, headers)
             serve: ASGIApp = partial(self._serve, reply, headers)
             if (pages := self._pages()) and headers.get("origin") in pages:
                 serve = CORSMiddleware(
@@ -132,12 +132,12 @@ class Guard:
     ) -> None:
         try:
             self._check_load(scope)
-            if not _is_open(scope):
+            if not (_is_open(scope) or _is_of_page(scope)):
                 self._check_token(scope, headers)
                 self._check_rate()
                 _check_content_type(scope, headers)
             body = await _body(scope, headers, receive)
-            await self._run(reply, scope, _replayed(body, receive), send)
+            await self._run(reply, scope, replayed(body, receive), send)
         except RequestError as error:
             await error_answer(error, scope["path"], self._memory.root)(scope, receive, send)
 
@@ -176,13 +176,17 @@ class Guard:
             if _listens(scope):
                 try:
                     headers = Headers(scope=scope)
-                    self._check_names(headers)
-                    self._check_token(scope, headers)
+                    self._check_names(scope, headers)
+                    if not _is_of_page(scope):
+                        self._check_token(scope, headers)
                 except RequestError:
                     task.cancel()
 
-    def _check_names(self, headers: Headers) -> None:
-        """The host, and the web page if there is one; before CORS, which answers without a token."""
+    def _check_names(self, scope: Scope, headers: Headers) -> None:
+        """The host, and the web page if there is one; before CORS, which answers without a token.
+
+        Pages that the user has listed may call the routes, but not our own page, which goes by a cookie.
+        """
         for name in _SINGLE_HEADERS:
             if len(headers.getlist(name)) > 1:
                 raise RequestError(400, "request", f"The header {name} was sent twice.")
@@ -192,8 +196,10 @@ class Guard:
         hosts = {f"{name}:{self._port}" for name in names} | (names if self._port == 80 else set())
         if headers.get("host", "").lower() not in hosts:
             raise RequestError(*_OTHER_HOST)
-        origin = headers.get("origin")
-        if origin is not None and origin not in {*self._pages(), *(f"http://{h}" for h in hosts)}:
+        origins = {f"http://{host}" for host in hosts}
+        if not _is_of_page(scope):
+            origins |= self._pages()
+        if headers.get("origin") not in {None, *origins}:
             raise RequestError(*_OTHER_PAGE)
 
     def _pages(self) -> set[str]:
@@ -208,10 +214,11 @@ class Guard:
             raise RequestError(*_BUSY)
 
     def _check_token(self, scope: Scope, headers: Headers) -> None:
-        scheme, _, token = headers.get("authorization", "").partition(" ")
+        scheme, _, given = headers.get("authorization", "").partition(" ")
         if scheme.lower() != "bearer":
-            token = headers.get("x-callback-token", "") if scope["path"] == RECALL_PATH else ""
-        if not self._token.accepts(token.strip()):
+            given = headers.get("x-callback-token", "") if scope["path"] == RECALL_PATH else ""
+        token = _token_of(self._memory.root).encode()
+        if not (token and hmac.compare_digest(token, given.strip().encode(errors="replace"))):
             raise RequestError(*_NO_TOKEN)
 
     def _check_rate(self) -> None:
@@ -233,35 +240,14 @@ class Guard:
         )
 
 
-class _TokenFile:
-    """The token as its file has it now; a rotated one counts from the next request on."""
-
-    def __init__(self, root: str) -> None:
-        self._root = root
-        self._stamp: tuple[int, int, int] | None = None
-        self._token = ""
-
-    def accepts(self, given: str) -> bool:
-        """Whether this is the token."""
-        token = self._current()
-        return bool(token) and hmac.compare_digest(token.encode(), given.encode(errors="replace"))
-
-    def _current(self) -> str:
-        try:
-            found = os.stat(os.path.join(self._root, TOKEN), follow_symlinks=False)
-        except OSError:
-            return ""
-        # The change time too: taking others' rights away changes nothing else.
-        stamp = (found.st_ino, found.st_mtime_ns, found.st_ctime_ns)
-        if stamp != self._stamp:
-            try:
-                with Folder(self._root) as folder:
-                    self._token = read_token(folder)
-            except MemolithError as error:
-                log.warning("token refused: %s", error.message)
-                self._token = ""
-            self._stamp = stamp
-        return self._token
+def _token_of(root: str) -> str:
+    """The token as its file has it now: a rotated one counts from the next request on."""
+    try:
+        with Folder(root) as folder:
+            return read_token(folder)
+    except MemolithError as error:
+        log.warning("token refused: %s", error.message)
+        return ""
 
 
 class _Reply:
@@ -277,7 +263,10 @@ class _Reply:
         self._is_whole = message["type"] == "http.response.body" and not message.get("more_body")
         if message["type"] == "http.response.start":
             self.status = message["status"]
-            message["headers"] = [*message.get("headers", ()), *_SAFE_HEADERS]
+            headers = MutableHeaders(raw=list(message.get("headers", ())))
+            for name, value in _SAFE_HEADERS:
+                headers.setdefault(name, value)
+            message["headers"] = headers.raw
         await self._send(message)
 
     async def end(self) -> None:
@@ -313,16 +302,6 @@ async def _body(scope: Scope, headers: Headers, receive: Receive) -> bytes:
     return bytes(body)
 
 
-def _replayed(body: bytes, receive: Receive) -> Receive:
-    """The body in one message, then whatever else the connection says."""
-    messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
-
-    async def replay() -> Message:
-        return messages.pop() if messages else await receive()
-
-    return replay
-
-
 def _check_content_type(scope: Scope, headers: Headers) -> None:
     given = headers.get("content-type")
     has_body = headers.get("content-length", "0") != "0" or "transfer-encoding" in headers
@@ -339,6 +318,10 @@ def _is_page(entry: str) -> bool:
 def _is_open(scope: Scope) -> bool:
     """Whether this needs no token."""
     return scope["path"] in _OPEN_PATHS and scope["method"] in ("GET", "HEAD")
+
+
+def _is_of_page(scope: Scope) -> bool:
+    return scope["path"] == PAGE or bool(scope["path"].startswith(f"{PAGE}/"))
 
 
 def _is_stream(scope: Scope) -> bool:

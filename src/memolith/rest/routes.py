@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import date
 from types import NoneType
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
@@ -20,25 +20,20 @@ from pydantic_core import PydanticCustomError
 
 from memolith.config.edit import set_setting as change_setting
 from memolith.config.load import known_setting
-from memolith.config.sections import SETTINGS, value_of
-from memolith.config.setting import ARGUMENT, Value
+from memolith.config.sections import SETTINGS, setting_value
+from memolith.config.setting import ARGUMENT
 from memolith.context.chats import Chats
 from memolith.context.engine import IndexCommands
 from memolith.files.transaction import rewrite_file
 from memolith.jobs.api import Jobs
 from memolith.jobs.files import Files
-from memolith.jobs.reports import (
-    FlushReport,
-    JobList,
-    JobReport,
-    ScheduledRun,
-)
+from memolith.jobs.reports import Experiences, FlushReport, JobDiff, JobReport
 from memolith.jobs.worker import run_in_process
 from memolith.mcp_server.tool import allows_secrets
 from memolith.memory import Memory
-from memolith.reports import Reconfiguration
+from memolith.reports import InitReport, SettingChange, Settings, SettingValue
 from memolith.rest.answers import NAMES, V1, RequestError, answer_model
-from memolith.results import Turn
+from memolith.results import Turns
 from memolith.text.commands import leading_to
 from memolith.types import Plain, Record, Records, SessionKind
 
@@ -81,6 +76,7 @@ _Day = Annotated[date, Field(strict=False), _only("a day such as 2026-11-15", st
 _Moment = Annotated[
     AwareDatetime, Field(strict=False), _only("a moment such as 2026-11-15T09:00:00Z", str)
 ]
+NUMBER = _only("a valid integer", int, float)
 _Name = Annotated[str, Field(min_length=1, max_length=200)]
 _Question = Annotated[str, Field(max_length=8192)]
 _Place = Annotated[str, Field(min_length=1, max_length=1000)]
@@ -128,34 +124,6 @@ _NUMBERS: Mapping[str, tuple[int, int]] = {
 _NOT_ASKED = ("copy_linked", "deadline_seconds", "progress", "sources")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Turns(Plain):
-    """The newest turns, in the order in which they were said, and how many there are in all."""
-
-    turns: tuple[Turn, ...]
-    total: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Experiences(Plain):
-    """Some experiences, and how many there are in all."""
-
-    count: int
-    experiences: tuple[Record, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SettingValue(Plain):
-    """A setting, its value, and where that comes from."""
-
-    name: str
-    value: Value
-    origin: str
-    default: Value
-    doc: str
-    restart: bool
-
-
 def list_records(  # noqa: PLR0913 - each names one thing a record must satisfy
     memory: Memory,
     *,
@@ -188,25 +156,18 @@ def list_turns(memory: Memory, chat: str | None = None, limit: _Page = 100) -> T
     return Turns(turns=found[max(0, len(found) - limit) :], total=len(found))
 
 
-def settings(memory: Memory) -> tuple[SettingValue, ...]:
+def settings(memory: Memory) -> Settings:
     """Every setting, its value, and where that comes from."""
-    return tuple(setting(memory, name) for name in SETTINGS)
+    return Settings(settings=tuple(setting(memory, name) for name in SETTINGS))
 
 
 def setting(memory: Memory, name: str) -> SettingValue:
     """One setting."""
-    known = known_setting(name, "request")
-    return SettingValue(
-        name=name,
-        value=value_of(memory.config, name),
-        origin=memory.origins[name],
-        default=known.default,
-        doc=known.doc,
-        restart=known.restart,
-    )
+    known_setting(name, "request")
+    return setting_value(memory.config, memory.origins, name)
 
 
-def set_setting(memory: Memory, name: str, value: _Value) -> Reconfiguration:
+def set_setting(memory: Memory, name: str, value: _Value) -> SettingChange:
     """Write a setting into the profile's memolith.toml; those that are the user's alone are refused."""
     known = known_setting(name, "request")
     text = ", ".join(value) if isinstance(value, list) else str(value)
@@ -216,18 +177,9 @@ def set_setting(memory: Memory, name: str, value: _Value) -> Reconfiguration:
         raise RequestError(403, "config", f"{name} is the user's alone to set.", hint)
     change = change_setting(memory.profile, name, text)
     rewrite_file(change.path, change.apply, memory.config.store)
-    return memory.reconfigure()
-
-
-def list_jobs(memory: Memory) -> JobList:
-    """Every job that changed something, failed or waits as a proposal, oldest first."""
-    if not memory.profile.exists:
-        return JobList()
-    runs = (
-        ScheduledRun(job=run.job, at=run.at, came_of=run.came_of or None)
-        for run in memory.jobs.scheduled()
-    )
-    return JobList(jobs=memory.jobs.list(), scheduled=tuple(runs), warnings=memory.jobs.damaged())
+    memory.reconfigure()
+    written = known.check(text, ARGUMENT)
+    return SettingChange(**asdict(setting(memory, name)), written=written, file=change.path)
 
 
 def run_job(
@@ -237,9 +189,15 @@ def run_job(
     return run_in_process(memory.jobs, _JOBS[job], dry_run=dry_run)
 
 
-def diff_job(memory: Memory, job_id: str, include_secret: bool = False) -> str:
+def diff_job(memory: Memory, job_id: str, include_secret: bool = False) -> JobDiff:
     """What a job changed, or a proposal would change; a line stands for each secret record."""
-    return memory.jobs.diff(job_id, include_secret=include_secret)
+    job = memory.jobs.show(job_id)
+    return JobDiff(id=job.id, diff=memory.jobs.diff(job, include_secret=include_secret))
+
+
+def init(memory: Memory) -> InitReport:
+    """Make the profile's folder and its first files from templates."""
+    return InitReport(profile=memory.profile.name, root=memory.root, made=memory.init())
 
 
 def flush(
@@ -296,30 +254,35 @@ ROUTES = (
     Route("POST /turns", Chats.log, "chats", writes=True, creates=True, defaults={"platform": "rest"}),
     Route("GET /turns", list_turns, "chats"),
     Route("GET /passage", Memory.get, "files"),
+    Route("GET /files", Files.tree, "files", key="files"),
+    Route("GET /days", Files.days, "files", key="days"),
+    Route("GET /days/{day}", Files.day, "files", arguments={"day": _Day}),
     Route("GET /logs", Files.list, "files", key="logs"),
     Route("GET /file", Files.read, "files"),
     Route("PUT /file", Files.write, "files"),
-    Route("POST /init", Memory.init, "upkeep", key="made"),
+    Route("POST /init", init, "upkeep"),
     Route("POST /trim", Jobs.trim, "upkeep"),
     Route("GET /backups", Files.backups, "upkeep", key="backups"),
+    Route("GET /backups/{name}/diff", Files.diff, "upkeep", key="diff"),
     Route("POST /backups/{name}/restore", Files.restore, "upkeep"),
     Route("POST /sync", IndexCommands.sync, "upkeep"),
     Route("POST /reindex", IndexCommands.rebuild, "upkeep"),
     Route("GET /index", IndexCommands.status, "upkeep"),
     Route("GET /doctor", Memory.doctor, "upkeep", fixed={"fix": False}),
     Route("POST /doctor/fix", Memory.doctor, "upkeep", fixed={"fix": True}),
-    Route("GET /config", settings, "upkeep", key="settings"),
+    Route("GET /config", settings, "upkeep"),
     Route("GET /config/{name}", setting, "upkeep"),
     Route("PUT /config/{name}", set_setting, "upkeep"),
     Route("POST /reload", Memory.reconfigure, "upkeep"),
-    Route("GET /jobs", list_jobs, "jobs"),
+    Route("GET /jobs", Jobs.list, "jobs"),
     Route("POST /jobs", run_job, "jobs"),
     Route("GET /jobs/{job_id}", Jobs.show, "jobs"),
-    Route("GET /jobs/{job_id}/diff", diff_job, "jobs", key="diff"),
+    Route("GET /jobs/{job_id}/diff", diff_job, "jobs"),
     Route("POST /jobs/{job_id}/apply", Jobs.apply, "jobs"),
     Route("POST /jobs/{job_id}/decline", Jobs.decline, "jobs"),
     Route("POST /jobs/{job_id}/undo", Jobs.undo, "jobs"),
     Route("POST /flush", flush, "jobs", writes=True),
+    Route("GET /receipts", Jobs.receipts, "context", key="receipts"),
     Route("GET /scan", Jobs.scan, "jobs", apart=True),
     Route("GET /dream", Jobs.dream_status, "jobs", apart=True),
     Route("GET /dream/explain", Jobs.explain, "jobs", apart=True),
@@ -457,7 +420,5 @@ def _argument(name: str, hint: Any, *, is_body: bool) -> Any:
         least, most = _NUMBERS[name]
         usual = Annotated[int, Field(ge=least, le=most)]
         if is_body:  # in JSON, 5 and 5.0 are the same number
-            usual = Annotated[
-                int, Field(ge=least, le=most, strict=False), _only("a valid integer", int, float)
-            ]
+            usual = Annotated[int, Field(ge=least, le=most, strict=False), NUMBER]
     return usual | None if NoneType in get_args(hint) and usual is not hint else usual

@@ -26,7 +26,11 @@ _MAX_CONNECTIONS = 900
 PAIRS = "msg="  # what we log as pairs begins so; any other message becomes one pair
 # Libraries that log each of their steps, such as every change of a file.
 _TALKATIVE = ("uvicorn", "mcp")
-_TOO_LATE = b"HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+_LATE = b'{"error":{"kind":"timeout","message":"The headers did not arrive in time.","hint":""}}'
+_TOO_LATE = b"\r\n".join((
+    b"HTTP/1.1 408 Request Timeout", b"Content-Type: application/json", b"Connection: close",
+    b"Content-Length: %d" % len(_LATE), b"", _LATE,
+))  # fmt: skip
 
 
 class LogLine(logging.Formatter):
@@ -54,9 +58,10 @@ def set_up_logs(level: str) -> None:
 def serve(memory: Memory, sock: socket.socket, ready: Callable[[], None]) -> None:
     """Answer requests until SIGTERM or Ctrl-C; `ready` is called when the first can come."""
     from memolith.rest.app import build_app
+    from memolith.web.app import make_page
 
     memory.index.warm()  # so that the first search is quick
-    run(build_app(memory, port=sock.getsockname()[1]), sock, ready)
+    run(build_app(memory, port=sock.getsockname()[1], page=make_page), sock, ready)
 
 
 def run(guard: Guard, sock: socket.socket, ready: Callable[[], None]) -> None:

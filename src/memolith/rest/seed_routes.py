@@ -29,7 +29,7 @@ from memolith.rest.answers import (
     rpc_failure,
     status_of,
 )
-from memolith.rest.routes import TheMemory, check_secrets
+from memolith.rest.routes import NUMBER, TheMemory, check_secrets
 from memolith.results import WEAK, Recap, Turn
 from memolith.types import iso
 
@@ -37,10 +37,8 @@ M = TypeVar("M", bound=BaseModel)
 log = logging.getLogger("memolith.rpc")
 router = APIRouter()
 
-_MAX_TOP_K = 100
 _MAX_INPUT_CHARS = 8192
 _MAX_KEYWORDS = 24
-_MIN_KEYWORD_CHARS = 2
 
 
 async def _json_of(request: Request) -> object:
@@ -82,25 +80,20 @@ class RecallFailure(BaseModel):
     error: str
 
 
-_TOP_K = {"type": "integer", "minimum": 1, "maximum": _MAX_TOP_K}
-_RECALL_BODY = {
-    "type": "object",
-    "required": ["input"],
-    "properties": {
-        "input": {
-            "description": "A question, or single words; words of one letter are passed over.",
-            "anyOf": [
-                {"type": "string", "minLength": 1, "maxLength": _MAX_INPUT_CHARS},
-                {"type": "array", "minItems": 1, "items": {"type": "string"}},
-            ],
-        },
-        "chatId": {
-            "description": "Without it, the chat that was written last.",
-            "type": ["string", "integer", "null"],
-        },
-        "topK": {**_TOP_K, "type": ["integer", "null"]},
-    },
-}
+Count = Annotated[int, Field(ge=1, le=100)]
+
+
+class RecallBody(BaseModel):
+    """A question, or single words; without a chat, the one that was written last."""
+
+    model_config = ConfigDict(strict=True)
+
+    input: (
+        Annotated[str, Field(min_length=1, max_length=_MAX_INPUT_CHARS)]
+        | Annotated[list[str], Field(min_length=1)]
+    )
+    chatId: str | int | None = None  # noqa: N815 - the name on the wire
+    topK: Annotated[Count, Field(strict=False), NUMBER] | None = None  # noqa: N815
 
 
 @router.post(
@@ -109,37 +102,27 @@ _RECALL_BODY = {
     response_model=RecallAnswer,
     response_model_exclude_unset=True,
     responses={status: {"model": RecallFailure} for status in ERRORS},
-    openapi_extra={
-        "requestBody": {
-            "required": True,
-            "content": {"application/json": {"schema": _RECALL_BODY}},
-        },
-        "parameters": [
-            {"name": "chatId", "in": "query", "required": False, "schema": {"type": "string"}},
-            {"name": "topK", "in": "query", "required": False, "schema": _TOP_K},
-        ],
-    },
 )
-def semantic_recall(body: JsonBody, request: Request, memory: TheMemory) -> Json:
+def semantic_recall(
+    body: RecallBody,
+    memory: TheMemory,
+    chatId: str | None = None,  # noqa: N803 - the name on the wire
+    topK: Count | None = None,  # noqa: N803
+) -> Json:
     """The turns of a chat that answer a question, in the order in which they were said."""
     if not memory.config.chat.enabled:
         raise RequestError(503, "disabled", "Conversation history is switched off.")
-    content = body if isinstance(body, dict) else {}
-    question = _question(content.get("input"))
-    in_body, in_address = content.get("topK"), request.query_params.get("topK")
-    if isinstance(in_body, str):  # text only in an address, where everything is
-        raise _bad_count()
-    # Both are checked, and what the body says counts more.
-    counts = [_count(one) for one in (in_body, in_address) if one is not None]
-    top_k = counts[0] if counts else memory.config.chat.recap_top_k
-    chat = _chat(memory, content.get("chatId"), request.query_params.get("chatId"))
+    question = _question(body.input)
+    named = (str(chat) for chat in (body.chatId, chatId) if chat is not None)
+    chat = next((chat for chat in named if chat.strip()), "") or _last_chat(memory)
+    limit = body.topK or topK or memory.config.chat.recap_top_k
     # The entries name the platform; the text is as callers of the original know it.
-    recap = memory.chats.recap(chat, about=question, limit=top_k, sources=False)
+    recap = memory.chats.recap(chat, about=question, limit=limit, sources=False)
     wrong = [warning for warning in recap.warnings if warning != WEAK]
     return {
         "ok": True,
         "chatId": chat,
-        "topK": top_k,
+        "topK": limit,
         "count": len(recap.found),
         "recap": recap.text or f"({_why_empty(recap, wrong)})",
         "entries": [_entry(turn) for turn in recap.found],
@@ -153,45 +136,19 @@ def _why_empty(recap: Recap, wrong: list[str]) -> str:
     return " ".join(wrong) or (no_room if recap.found else nothing)
 
 
-def _question(given: object) -> str:
+def _question(given: str | list[str]) -> str:
+    """The question; of single words those of more than one letter."""
     if isinstance(given, list):
-        if not all(isinstance(word, str) for word in given):
-            raise RequestError(400, "request", "The words of the input must be texts.")
         words = [word.strip() for word in given]
-        given = " ".join([w for w in words if len(w) >= _MIN_KEYWORD_CHARS][:_MAX_KEYWORDS])
-    if not isinstance(given, str) or not given.strip():
+        given = " ".join([word for word in words if len(word) > 1][:_MAX_KEYWORDS])
+    if not given.strip():
         raise RequestError(
-            400, "request", "The input is missing: a question, or an array of words."
+            400, "request", "The input has no words: give a question, or a list of words."
         )
-    if len(given) > _MAX_INPUT_CHARS:
-        raise RequestError(
-            400, "request", f"The input is longer than {_MAX_INPUT_CHARS} characters."
-        )
-    return given
+    return given[:_MAX_INPUT_CHARS]
 
 
-def _count(given: object) -> int:
-    if isinstance(given, float) and given.is_integer():
-        given = int(given)
-    text = "" if isinstance(given, bool) else str(given)
-    if text.isascii() and text.isdecimal() and len(text) < 9 and 1 <= int(text) <= _MAX_TOP_K:
-        return int(text)
-    raise _bad_count()
-
-
-def _bad_count() -> RequestError:
-    return RequestError(400, "request", f"topK must be a whole number from 1 to {_MAX_TOP_K}.")
-
-
-def _chat(memory: Memory, *given: object) -> str:
-    """The first that is named; without any, the chat that was written last."""
-    for chat in given:
-        if chat is None:
-            continue
-        if isinstance(chat, bool) or not isinstance(chat, str | int):
-            raise RequestError(400, "request", "chatId must be text or a whole number.")
-        if str(chat).strip():
-            return str(chat)
+def _last_chat(memory: Memory) -> str:
     turns = memory.chats.turns()
     if not turns:
         raise RequestError(400, "request", "There is no chatId, and no chat to take instead.")

@@ -38,6 +38,7 @@ class Candidates:
     group_votes: Floats  # what its chat or file has: the sum, and how many votes these are
     group_voters: Floats
     lift: Floats  # what its day added to the score
+    fade: Floats  # what its age left of it
     why: Mapping[str, Column] = field(default_factory=dict)  # what the last stage found, by name
     # Nothing of these is known before they are read.
     chunks: tuple[Chunk, ...] = ()
@@ -63,6 +64,7 @@ class Candidates:
             group_votes=none,
             group_voters=none,
             lift=none,
+            fade=np.ones(len(score)),
         )
 
     def take(self, at: NDArray[np.integer[Any]] | Sequence[int] | slice) -> Candidates:
@@ -80,6 +82,7 @@ class Candidates:
             group_votes=self.group_votes[at],
             group_voters=self.group_voters[at],
             lift=self.lift[at],
+            fade=self.fade[at],
             chunks=tuple([self.chunks[row] for row in rows]),
             texts=tuple([self.texts[row] for row in rows]),
             superseded=None if self.superseded is None else self.superseded[at],
@@ -101,6 +104,7 @@ class Candidates:
             group_votes=np.concatenate([some.group_votes for some in both]),
             group_voters=np.concatenate([some.group_voters for some in both]),
             lift=np.concatenate([some.lift for some in both]),
+            fade=np.concatenate([some.fade for some in both]),
             chunks=self.chunks + others.chunks,
             texts=self.texts + others.texts,
             superseded=_one_after_the_other(self.superseded, others.superseded),
@@ -143,9 +147,9 @@ class QueryContext:
     days: tuple[DayRange, ...] = ()  # that the question itself asks about
     rarity: Mapping[str, float] = field(default_factory=dict)  # of its words: how much each tells
     exact: float = 0.0  # how far words that no model knows decide, from 0 to 1
-    subjects: int = 0  # how many of its words say something else than a category
+    subjects: int = 0  # how many of its words say what it is about
     phrases: tuple[tuple[str, ...], ...] = ()  # what it says in quotation marks
-    named: Column | None = None  # the numbers of records of a category that it names
+    names: frozenset[str] = frozenset()  # first names in it, folded
     external: tuple[str, ...] = ()  # the setting `trust.external`
 
 

@@ -1,4 +1,4 @@
-"""Newer first among equals: dated chunks fade, but an old answer that is the only one stays on top."""
+"""Newer first among equals: the score of a dated chunk fades with its age."""
 
 from __future__ import annotations
 
@@ -10,29 +10,29 @@ import numpy as np
 from memolith.interfaces import Column
 from memolith.search.candidates import Candidates, Floats, QueryContext, Stage
 
-# The most that being new can add, against 1 for what is best in everything. Plain multiplication by
-# 0.5 ** (age / half-life) would bury everything a year old under anything from today; this way age
-# only decides between hits of about the same relevance.
-MOST_ADDED = 0.1
 
+def decay(half_life_days: float, strength: float) -> Stage:
+    """A stage that multiplies the score of a dated chunk.
 
-def decay(half_life_days: float) -> Stage:
-    """A stage that adds up to 0.1 to the score of a dated chunk, half of that after the half-life."""
+    Full strength buries everything a year old under anything from today; at a low one age only decides
+    between hits of about the same relevance.
+    """
 
     def stage(query: QueryContext, candidates: Candidates) -> Candidates:
-        new = bonus(candidates.signals.dated, query.today, half_life_days)
-        score, lift = candidates.score + new, candidates.lift + new
-        return replace(candidates, score=score, lift=lift, why={"new": new})
+        left = fading(candidates.signals.dated, query.today, half_life_days, strength)
+        score = candidates.score * left
+        return replace(candidates, score=score, fade=candidates.fade * left, why={"age": left})
 
     return stage
 
 
-def bonus(dated: Column, today: date, half_life_days: float) -> Floats:
-    """0.1 for today and the future, half of it after the half-life; what has no date gets the half.
+def fading(dated: Column, today: date, half_life_days: float, strength: float) -> Floats:
+    """(1 - strength) + strength · 0.5^(age / half-life); 1 for what has no date, and for the future.
 
     >>> from datetime import date
-    >>> bonus(np.array([date(2026, 1, 1).toordinal()]), date(2026, 1, 31), 30).tolist()
-    [0.05]
+    >>> days = np.array([0, date(2026, 1, 1).toordinal()])
+    >>> fading(days, date(2026, 1, 31), 30, 1.0).tolist()
+    [1.0, 0.5]
     """
     age = np.maximum(0, today.toordinal() - dated) / half_life_days
-    return MOST_ADDED * np.where(dated > 0, 0.5**age, 0.5)
+    return np.where(dated > 0, 1 - strength + strength * 0.5**age, 1.0)

@@ -8,28 +8,31 @@ from dataclasses import replace
 
 from memolith.search.candidates import Candidates, QueryContext, Stage
 
-# Below this share of common words two chunks are different evidence, however alike their subject.
-# (Plain MMR takes any overlap for repetition, and cost another project half of its all@5.)
-COPY_FROM = 0.9
 # So many more than are shown are compared, to take the places of copies; and never more than these.
 MORE = 20
 _COMPARED = 50
 # … by so much of what they say: a text may have millions of words.
 _READ_CHARS = 100_000
+_SAME = 0.85  # of the score of a copy: as good
 _MARKS = string.punctuation.encode()
 
 
-def diversify(mmr_lambda: float) -> Stage:
-    """A stage that moves copies of better hits down; 1 leaves the order as it is."""
+def diversify(mmr_lambda: float, floor: float) -> Stage:
+    """A stage that moves copies of better hits down; a lambda of 1 leaves the order as it is.
+
+    Texts less alike than the floor are different evidence, however alike their subject: plain MMR, with
+    a floor of 0, takes any overlap for repetition, and cost another project half of its all@5.
+    """
 
     def stage(query: QueryContext, candidates: Candidates) -> Candidates:
         if mmr_lambda >= 1 or len(candidates) < 2:
             return candidates
         compared = min(_COMPARED, query.limit + MORE)
-        copies = _copies(candidates.texts[:compared])
+        copies = _copies(candidates.texts[:compared], floor)
         if not copies:
             return candidates
-        order = _reordered(candidates.score[:compared].tolist(), copies, mmr_lambda)
+        dated = candidates.signals.dated[:compared].tolist()
+        order = _reordered(candidates.score[:compared].tolist(), dated, copies, mmr_lambda)
         order += range(len(order), len(candidates))
         return replace(candidates, held_back=True, why={}).take(order)
 
@@ -37,9 +40,15 @@ def diversify(mmr_lambda: float) -> Stage:
 
 
 def _reordered(
-    scores: Sequence[float], copies: Mapping[frozenset[int], float], mmr_lambda: float
+    scores: Sequence[float],
+    dated: Sequence[int],
+    copies: Mapping[frozenset[int], float],
+    mmr_lambda: float,
 ) -> list[int]:
-    """The places of the hits, each time the one with the best score that is no copy of those before."""
+    """The places of the hits, each time the one with the best score that is no copy of those before.
+
+    Of copies that are about as good the newest is taken.
+    """
     best = scores[0] or 1.0
     chosen: list[int] = []
     left = dict.fromkeys(range(len(scores)), 0.0)  # how like the worst copy before it
@@ -47,6 +56,13 @@ def _reordered(
         pick = max(
             left, key=lambda at: mmr_lambda * scores[at] / best - (1 - mmr_lambda) * left[at]
         )
+        same = [
+            at
+            for at in left
+            if copies.get(frozenset((pick, at)), 0.0) == 1.0 and scores[at] > _SAME * scores[pick]
+        ]
+        if dated[pick]:
+            pick = max([pick, *same], key=lambda at: dated[at])
         chosen.append(pick)
         del left[pick]
         for at in left:
@@ -54,18 +70,23 @@ def _reordered(
     return chosen
 
 
-def _copies(texts: Sequence[str]) -> dict[frozenset[int], float]:
-    """Which of the texts are copies of each other, and how like they are; mostly none."""
+def _copies(texts: Sequence[str], floor: float) -> dict[frozenset[int], float]:
+    """Which of the texts are copies of each other, and how like they are; mostly none.
+
+    Above a floor a copy is a copy, whatever was added to it; but texts with other numbers are not.
+    """
     said = [(at, _words(text[:_READ_CHARS])) for at, text in enumerate(texts)]
     said.sort(key=lambda item: len(item[1]))
     copies = {}
     for number, (at, mine) in enumerate(said):
         for other_at, other in said[number + 1 :]:
-            if len(mine) < COPY_FROM * len(other):
+            if len(mine) < floor * len(other):
                 break  # so much longer a text, and all that follow, cannot be a copy
             likeness = _likeness(mine, other)
-            if likeness >= COPY_FROM:
+            if floor == 0:
                 copies[frozenset((at, other_at))] = likeness
+            elif likeness >= floor and not any(map(_has_digit, mine ^ other)):
+                copies[frozenset((at, other_at))] = 1.0
     return copies
 
 
@@ -75,6 +96,10 @@ def _words(text: str) -> frozenset[bytes]:
         text = " ".join(text.casefold().split())
     data = text.encode(errors="surrogatepass").lower()  # bytes lose their marks ten times as fast
     return frozenset(data.translate(None, _MARKS).split() or [data])
+
+
+def _has_digit(word: bytes) -> bool:
+    return any(48 <= byte <= 57 for byte in word)
 
 
 def _likeness(one: frozenset[bytes], other: frozenset[bytes]) -> float:

@@ -40,14 +40,14 @@ def make_filters(  # noqa: PLR0913 - each names one thing a hit must satisfy
         _check_text(name, value)
     if not isinstance(include_secret, bool):  # "no" is true
         raise RefusedError(f"include_secret is not True or False but {include_secret!r:.60}.")
-    day = _day("as_of", as_of, clock)
+    day = as_day("as_of", as_of, clock)
     return Filters(
         category=category,
         session=session,
         chat=chat,
         records=records,
-        since=_day("since", since, clock),
-        until=_day("until", until, clock),
+        since=as_day("since", since, clock),
+        until=as_day("until", until, clock),
         path=None if path is None else _file_name(path, relative_path) or None,
         include_secret=include_secret,
         as_of=day,
@@ -60,7 +60,7 @@ def _check_text(name: str, value: object) -> None:
         raise RefusedError(f"The {name} is not text but {type(value).__name__}.")
 
 
-def _day(name: str, value: object, clock: Clock) -> date | None:
+def as_day(name: str, value: object, clock: Clock) -> date | None:
     """A day, in any form; of a moment with a zone, the user's day."""
     if isinstance(value, str):
         with suppress(ValueError):  # it is refused below

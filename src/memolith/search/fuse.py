@@ -16,8 +16,12 @@ RRF_K = 60
 
 
 def fuse(signals: Signals, k: int = RRF_K) -> Candidates:
-    """The chunks, best first, by 1 / (k + rank) from every ranking they are in."""
+    """The chunks, best first, by 1 / (k + rank) from every ranking they are in.
+
+    The first of both rankings has the score 1.
+    """
     score = _reciprocal(signals.words_rank, k) + _reciprocal(signals.meaning_rank, k)
+    score *= (k + 1) / 2
     order = best_first(score, signals.keys)
     return Candidates.of(signals.take(order), score[order])
 

@@ -34,7 +34,7 @@ def meaning_of(text: str, embedder: Embedder | None) -> tuple[Vectors | None, tu
 def find_candidates(
     index: Index, plan: QueryPlan, vector: Vectors | None, kinds: Sequence[Filters], limit: int
 ) -> dict[Filters, Nomination]:
-    """The best of each kind; of days, a chat and categories, also what is not among the best of all."""
+    """The best of each kind; of days and a chat, also what is not among the best of all."""
     says_something = bool(plan.words) or vector is not None
     parts = {filters: _parts(filters, plan, says_something) for filters in kinds}
     every = [part for some in parts.values() for part in some]
@@ -45,7 +45,7 @@ def find_candidates(
         found += index.rank((), None, limit, every) if every else []
     rest = iter(found[len(parts) :])
     return {
-        filters: _together([nominated, *islice(rest, len(some))], some, plan)
+        filters: _together([nominated, *islice(rest, len(some))])
         for (filters, some), nominated in zip(parts.items(), found, strict=False)
     }
 
@@ -55,20 +55,11 @@ def nowhere(chunks: int) -> float:
     return math.log1p((chunks + 0.5) / 0.5) - 1e-6
 
 
-def rarity_of(index: Index, terms: Sequence[str], kinds: Sequence[Filters]) -> list[float]:
-    """How rare each term is in what may be counted for these; infinitely, if it stands nowhere."""
-    found = index.rank([{term: 1.0} for term in terms], None, 1, list(kinds))[0]
-    most = nowhere(found.chunks)
-    return [value if value < most else math.inf for value in found.rarity]
-
-
 def _parts(filters: Filters, plan: QueryPlan, says_something: bool) -> list[Filters]:
     """What of a kind is looked at by itself: what the question names, a chat that takes part anyway."""
     parts = [_within(filters, days) for days in plan.days]
     if says_something and filters.also_chat is not None:
         parts.append(replace(filters, chat=filters.also_chat))
-    if says_something and filters.category is None:
-        parts += [replace(filters, category=name) for name in plan.categories]
     return parts
 
 
@@ -80,19 +71,10 @@ def _within(filters: Filters, days: DayRange) -> Filters:
     )
 
 
-def _together(found: Sequence[Nomination], parts: Sequence[Filters], plan: QueryPlan) -> Nomination:
-    """As the first, with what only the others have, which are these parts of it."""
+def _together(found: Sequence[Nomination]) -> Nomination:
+    """As the first, with what only the others have."""
     if len(found) == 1:
         return found[0]
     signals = Signals.together([nominated.signals for nominated in found])
     _, first = np.unique(signals.keys, return_index=True)
-    named = [
-        nominated.signals.record
-        for nominated, part in zip(found[1:], parts, strict=True)
-        if part.category in plan.categories
-    ]
-    return replace(
-        found[0],
-        signals=signals.take(np.sort(first)),
-        named=np.concatenate(named) if named else None,
-    )
+    return replace(found[0], signals=signals.take(np.sort(first)))

@@ -69,7 +69,8 @@ def passages(model: WordVectors, tokens_of: TokensOf) -> Stage:
             weights=np.concatenate([candidates.weights, (1 - query.exact) * weights]),
         )
         why = {"passage_words": told, "passage_meaning": near}
-        return voted.scored(candidates.score + voted.mean_vote() - before, why)
+        more = candidates.fade * (voted.mean_vote() - before)
+        return voted.scored(candidates.score + more, why)
 
     return stage
 

@@ -18,22 +18,21 @@ from memolith.results import WEAK, Chunk, Filters, ReadText, SearchResult
 from memolith.search.candidates import Candidates, QueryContext, Stage, Staged
 from memolith.search.days import is_from_any, none_from
 from memolith.search.diversify import MORE
-from memolith.search.exact import exactness, strange_words
+from memolith.search.exact import exactness
 from memolith.search.fuse import fuse, once
-from memolith.search.named import subjects
-from memolith.search.nominating import find_candidates, meaning_of, nowhere, rarity_of
+from memolith.search.nominating import find_candidates, meaning_of
 from memolith.search.phrases import not_held
 from memolith.search.plan import QueryPlan
 from memolith.search.reading import Reading
-from memolith.search.relevance import is_weak
+from memolith.search.relevance import is_weak, not_said
 from memolith.search.sessions import rank_sessions
 from memolith.search.showing import hits, retold, sessions
 from memolith.search.stages import stages, text_stages
 from memolith.search.succession import with_successors
 from memolith.search.tracing import trace
 from memolith.search.weigh import max_score
-from memolith.search.written import Written, not_said
 from memolith.text.clock_times import with_halves
+from memolith.text.summary_line import short_id
 from memolith.text.wording import counted
 
 # How many of each ranking take part in the fusion, and how many of those are staged: more change no
@@ -71,49 +70,13 @@ class Question:
         self._plan = plan if resources.config.words else replace(plan, words=())
         self._query = query
         self._first_kind = kinds[0]
-        self._warnings: tuple[str, ...] = ()
         self._stages = stages(resources.config, resources.word_vectors, resources.index.tokens)
         self._text_stages = text_stages(resources.config)  # on texts, of the best candidates only
         self._reading = Reading(resources.index, resources.read_texts, resources.digest)
-        self._nominated = self._nominate(kinds, plan.meant)
-        if self._mend(kinds):
-            # What was guessed may stand in a secret record, and none of that is sent anywhere.
-            is_remote = resources.embedder is not None and resources.embedder.is_remote
-            is_kept_here = is_remote and any(filters.include_secret for filters in kinds)
-            self._nominated = self._nominate(
-                kinds, plan.meant if is_kept_here else self._plan.meant
-            )
-
-    def _nominate(self, kinds: Sequence[Filters], meant: str) -> dict[Filters, Nomination]:
-        vector, warnings = meaning_of(meant, self._resources.embedder)
-        self._warnings = tuple(dict.fromkeys((*self._warnings, *warnings)))
-        limit = max(NOMINATED, self._query.limit)
-        return find_candidates(self._resources.index, self._plan, vector, kinds, limit)
-
-    def _mend(self, kinds: Sequence[Filters]) -> bool:
-        """Whether words that stand nowhere were slips, and others are asked for now."""
-        found, resources = self._nominated[self._first_kind], self._resources
-        most = nowhere(found.chunks)
-        if not found.chunks or max(found.rarity, default=0.0) < most:
-            return False
-        from memolith.search.mending import mended
-
-        before = self._plan
-        rarity = dict(zip(before.asked, found.rarity, strict=False))
-        known = [
-            terms
-            for word, terms in zip(before.asked, before.words, strict=False)
-            if rarity.get(word, most) < most
-        ]
-        self._plan, notes = mended(
-            before,
-            [word for word, value in rarity.items() if value >= most],
-            lambda terms: rarity_of(resources.index, terms, kinds),
-            Written(resources.index, self._reading, self._first_kind, known),
-            resources.word_vectors,
+        vector, self._warnings = meaning_of(plan.meant, resources.embedder)
+        self._nominated = find_candidates(
+            resources.index, self._plan, vector, kinds, max(NOMINATED, query.limit)
         )
-        self._warnings += notes
-        return self._plan is not before
 
     def changed_files(self) -> set[str]:
         """The files that were not as the index says, when hits were read from them."""
@@ -123,8 +86,7 @@ class Question:
         """The best hits of one kind; what could not be done is said in the warnings."""
         resources, reading = self._resources, self._reading
         nominated = self._nominated[filters]
-        strange = strange_words(nominated, self._plan.asked, resources.word_vectors)
-        query = _told(replace(self._query, limit=limit), self._plan, nominated, strange)
+        query = _told(replace(self._query, limit=limit), self._plan, nominated)
         nominees = self._worth_staging(nominated, query, filters)
         scored = _staged(self._stages, query, nominees)
         ranked = _last(scored, nominees).in_order()
@@ -140,8 +102,7 @@ class Question:
             shown = _staged(self._text_stages, query, read)
         best = _last(shown, read)
         if moved := reading.moved(ranked):
-            one = moved == 1
-            are, files = ("is", "its file") if one else ("are", "their files")
+            are, files = ("is", "its file") if moved == 1 else ("are", "their files")
             warnings.append(
                 f"{counted(moved, 'hit')} {are} left out:"
                 f" {files} changed during the search, or cannot be read."
@@ -149,12 +110,12 @@ class Question:
         if len(left := _without_lost(ranked, seen, best)) < len(ranked):
             ranked = left
             chats = rank_sessions(ranked, resources.index.chat_vectors)[:limit]
-        most = max_score(query.question, ranked.lift)
+        most = max_score(query.question, ranked.lift, by_votes=resources.config.fusion == "votes")
         shown_hits = hits(best.first(limit), query, reading, most)
-        names = retold(shown_hits)
+        names = frozenset(retold(shown_hits))
         return SearchResult(
             hits=shown_hits,
-            past=frozenset(resources.index.replaced(names)) if names else frozenset(),
+            past=names and names & set(map(short_id, resources.index.record_states().superseded)),
             sessions=sessions(reading, ranked, chats, most),
             warnings=tuple(warnings),
             trace=tuple(trace(reading, self._plan, nominees, scored, shown, most))
@@ -173,6 +134,8 @@ class Question:
         """The best by both rankings, and all that is from days the question names."""
         resources, limit = self._resources, query.limit
         fused = once(fuse(nominated.signals, resources.config.rrf_k))
+        if resources.config.fusion == "rrf":  # copies took ranks
+            fused = fuse(fused.signals, resources.config.rrf_k)
         if query.phrases:  # quoted phrases are searched for in every candidate
             return fused
         is_first = filters == self._first_kind
@@ -198,9 +161,7 @@ class Question:
         return none_from(plan.days, plan.text, dated, today, decide=not plan.asked)
 
 
-def _told(
-    query: QueryContext, plan: QueryPlan, nominated: Nomination, strange: Sequence[str]
-) -> QueryContext:
+def _told(query: QueryContext, plan: QueryPlan, nominated: Nomination) -> QueryContext:
     """The query, with what plan and index tell of the question."""
     rarity = dict(zip(plan.asked, nominated.rarity, strict=False))
     return replace(
@@ -209,10 +170,10 @@ def _told(
         mean_similarity=nominated.mean_similarity,
         days=plan.days,
         rarity=rarity | {word: rarity.get(stood_for, 0.0) for word, stood_for in plan.own.items()},
-        exact=exactness(with_halves(plan.text).split(), rarity, nominated.chunks, strange),
-        subjects=subjects(plan.asked),
+        exact=exactness(with_halves(plan.text).split(), rarity, nominated.chunks, plan.names),
+        subjects=len(plan.asked),
         phrases=plan.phrases,
-        named=nominated.named,
+        names=plan.names,
     )
 
 

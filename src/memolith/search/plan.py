@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date
 
-from memolith.search.named import categories_named
+from memolith.search.names import first_names
 from memolith.search.phrases import phrases_of
 from memolith.text.choices import add_joined, choices, own_words
 from memolith.text.clock_times import with_halves
 from memolith.text.dates import LIKELY, DayRange, find_days, without_days
-from memolith.text.stopwords import is_stop_word, keywords, language_of, of_days
+from memolith.text.stopwords import StopWords, is_stop_word, keywords, language_of, of_days
 from memolith.text.synonyms import Synonyms
 from memolith.text.tokens import words
 
@@ -33,7 +33,7 @@ class QueryPlan:
     words: Sequence[Mapping[str, float]]  # for each word the terms it may stand under, with weights
     days: tuple[DayRange, ...] = ()
     phrases: tuple[tuple[str, ...], ...] = ()  # what must stand in a hit, word for word
-    categories: tuple[str, ...] = ()  # of records, that it names
+    names: frozenset[str] = frozenset()  # first names: they are only themselves
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +41,10 @@ class Reader:
     """How questions are to be understood."""
 
     synonyms: Synonyms | None = None  # the user's own
-    southern: bool = False  # summer begins in December
+    stop_words: StopWords = field(default_factory=StopWords)
+    with_stop_words: bool = True  # the settings of the same names
+    with_synonyms: bool = True
+    with_dates: bool = True
 
 
 _SHORT = 8
@@ -50,6 +53,16 @@ _PAST = frozenset(
     "happened did done talked discussed wrote noted said logged saved"
     " paso pasaron ocurrio ocurrieron sucedio hice hicimos hiciste hizo hicieron hablamos apunte"
     " apuntamos escribi escribimos anote dije dijimos".split()
+)
+
+_WAS = frozenset(
+    "was were did had been ago last said told yesterday find show search list summarize summarise"
+    " fue era estaba ayer pasado pasada busca muestra resume".split()
+)
+# Who says so wants something done.
+_REQUEST = frozenset(
+    "book schedule reserve remind arrange order buy call send invite cancel reschedule"
+    " reserva agenda recuerdame recordarme programa llama envia compra cancela invita".split()
 )
 
 
@@ -72,8 +85,23 @@ def _subjects(text: str, days: Sequence[DayRange], today: date) -> list[str]:
     return [word for word in asked if word not in of_days()]
 
 
-def _said(text: str, named: Sequence[DayRange]) -> tuple[DayRange, ...]:
-    """The days that are asked for; what may be no date is one if nothing else is said: *november*, *lately*."""
+def _is_request(text: str) -> bool:
+    """Whether somebody wants something done: a weekday in it is one to come.
+
+    >>> _is_request("Please book a table for two on Friday at ten"), _is_request("please say what we did on Friday")
+    (True, False)
+    """
+    said = set(words(text))
+    return not said.isdisjoint(_REQUEST) and said.isdisjoint(_PAST | _WAS)
+
+
+def _said(text: str, named: Sequence[DayRange], today: date) -> tuple[DayRange, ...]:
+    """The days that are asked for; what may be no date is one if nothing else is said: *november*, *lately*.
+
+    A request is no question about the days before it.
+    """
+    if _is_request(text):
+        named = [found for found in named if found.last >= today]
     said = tuple(found for found in named if found.confidence >= LIKELY)
     if said or not named:
         return said
@@ -105,14 +133,23 @@ def plan(question: str, today: date, reader: Reader | None = None) -> QueryPlan:
     """Understand a question. Any text is a question; one without words finds nothing by words."""
     reader = reader or Reader()
     text = question[:MOST_CHARS]
-    named = find_days(text, today, southern=reader.southern)
-    said = _said(text, named)
+    named = find_days(text, today) if reader.with_dates else ()
+    said = _said(text, named, today)
     days = tuple(_surest(said))[:MOST_DAYS]
-    asked = _subjects(text, said, today)[:MOST_WORDS]
+    asked = (
+        _subjects(text, said, today)
+        if reader.with_stop_words
+        else list(dict.fromkeys(words(with_halves(text))))
+    )
+    asked = reader.stop_words.applied(asked, words(text))[:MOST_WORDS]
     spoken = words(text)
     language = language_of(spoken)
-    own = own_words(asked, language, reader.synonyms)
-    terms = choices(asked, language=language, extra=reader.synonyms)
+    names = first_names(text)
+    extra = reader.synonyms if reader.with_synonyms else None
+    own = own_words(asked, language, extra)
+    terms = choices(
+        asked, language=language, extra=extra, names=names, with_synonyms=reader.with_synonyms
+    )
     add_joined(terms, asked, spoken)
     return QueryPlan(
         text=text,
@@ -122,5 +159,5 @@ def plan(question: str, today: date, reader: Reader | None = None) -> QueryPlan:
         words=terms,
         days=days,
         phrases=phrases_of(text),
-        categories=categories_named(asked),
+        names=names,
     )

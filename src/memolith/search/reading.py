@@ -43,10 +43,9 @@ class Reading:
         missed = [self._known.get(key) for key, text in self._texts.items() if text is None]
         return {item.chunk.path if item else "" for item in missed}
 
-    def other_side(self, key: int) -> str:
-        """Of a chat message that was read: what the other side said in the same turn."""
-        read = self._texts.get(key)
-        return read.other_side if read else ""
+    def text(self, key: int) -> ReadText | None:
+        """The text of a chunk, with what else was read; None if it is not where the index knew it."""
+        return self._texts.get(key)
 
     def said(self, keys: Sequence[int]) -> list[tuple[Chunk, str] | None]:
         """Messages of chats; None for one that is not where the index knew it."""
@@ -135,7 +134,7 @@ class Reading:
         if read is None or not read.names or filters.include_secret:
             return read.text if read else ""
         if self._secret is None:
-            self._secret = {short_id(record_id) for record_id in self._index.secret_records()}
+            self._secret = set(map(short_id, self._index.record_states().secret))
         if self._secret.isdisjoint(read.names):
             return read.text
         return with_stand_ins(read.text, self._secret)

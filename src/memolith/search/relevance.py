@@ -10,13 +10,18 @@ of all. How often that errs is in benchmarks/README.md.
 from __future__ import annotations
 
 import math
+import re
+from collections.abc import Iterator
 
 from memolith.interfaces import Nomination
 from memolith.search.candidates import Candidates
-from memolith.search.named import subjects
+from memolith.search.exact import has_digit
+from memolith.search.nominating import nowhere
 from memolith.search.plan import QueryPlan
 from memolith.text.choices import TRANSLATION
+from memolith.text.clock_times import with_halves
 from memolith.text.terms import term_counts
+from memolith.text.tokens import MARKS, words
 
 # How near the nearest of so many is by chance, of the way from what is usual here to what is identical:
 # it grows with how many there are as the largest of as many draws does.
@@ -33,17 +38,19 @@ _FEW = 30
 _COUNTED = 0.3
 # A memory of one subject has the words of it everywhere: who has nearly all words of a question answers it.
 _NEARLY_ALL = 0.7
+# In a longer message a number is mentioned, not looked for.
+_MAX_ASKED = 8
+_SHORTEST_NUMBER = 3
+_NTH = re.compile(r"\d+(?:st|nd|rd|th)")
 _HEAD = 4_000  # characters of a hit that are looked at first; a long one is taken apart if they do not tell
 
 
 def is_weak(found: Nomination, plan: QueryPlan, hits: Candidates, exact: float = 0.0) -> bool:
     """Whether nothing found has much to do with the question; of its days alone anything may tell.
 
-    And who asks for decisions is answered by any. `exact` is how far words decide that no model knows.
+    `exact` is how far words decide that no model knows.
     """
-    if not sum(found.rarity) or plan.days or (found.named is not None and len(found.named)):
-        return False
-    if plan.categories and not subjects(plan.asked):
+    if not sum(found.rarity) or plan.days:
         return False
     return all(_tells_little(found, _held(plan, hits, length), exact) for length in (_HEAD, None))
 
@@ -71,3 +78,26 @@ def _held(plan: QueryPlan, hits: Candidates, length: int | None) -> list[float]:
     terms = frozenset(term for text in texts for term in term_counts(text[:length]))
     held = (max((word[term] for term in terms & word.keys()), default=0.0) for word in plan.words)
     return [1.0 if weight >= TRANSLATION else weight for weight in held]
+
+
+def not_said(plan: QueryPlan, found: Nomination, hits: Candidates) -> Iterator[str]:
+    """A warning for each number, version or id that is nowhere: one that is like it is another."""
+    if len(plan.asked) > _MAX_ASKED:
+        return
+    rarity, most = dict(zip(plan.asked, found.rarity, strict=False)), nowhere(found.chunks)
+    for stretch in dict.fromkeys(with_halves(plan.text).split()):
+        name = stretch.strip(MARKS)
+        whole, *parts = words(name) or [""]
+        if not _is_exact(name) or rarity.get(whole, 0.0) < most:
+            continue
+        if not parts or not any(set(parts) <= set(words(text)) for text in hits.texts):
+            yield f'Nothing says "{name}"; what is shown is only like it.'
+
+
+def _is_exact(name: str) -> bool:
+    """Whether this is a number or an id, and not a day of a month.
+
+    >>> _is_exact("SUP-4822"), _is_exact("7th"), _is_exact("two")
+    (True, False, False)
+    """
+    return len(name) >= _SHORTEST_NUMBER and has_digit(name) and not _NTH.fullmatch(name)

@@ -64,7 +64,9 @@ def _as_a_whole(candidates: Candidates, turns: Column, chat: Column, best: Colum
     np.maximum.at(lift, chat, candidates.lift[turns])
     voters = candidates.weights.sum() + candidates.group_voters[best]
     total = votes @ candidates.weights + candidates.group_votes[best]
-    whole: Floats = total / np.maximum(1, voters) + lift
+    fade = np.zeros(len(best))
+    np.maximum.at(fade, chat, candidates.fade[turns])
+    whole: Floats = (total / np.maximum(1, voters) + lift) * fade
     return whole
 
 

@@ -9,7 +9,6 @@ import numpy as np
 from memolith.results import Hit, SessionHit
 from memolith.search.candidates import Candidates, Floats, QueryContext
 from memolith.search.days import is_from_any
-from memolith.search.named import is_named
 from memolith.search.reading import Reading
 from memolith.text.summary_line import read_line
 from memolith.visibility import chunk_trust
@@ -20,7 +19,7 @@ def hits(
 ) -> tuple[Hit, ...]:
     """Candidates that were read, as hits; their scores as shares of the greatest there can be."""
     signals, past = candidates.signals, candidates.superseded
-    asked_for = is_from_any(query.days, signals.dated) | is_named(query, signals)
+    asked_for = is_from_any(query.days, signals.dated)
     columns = zip(
         candidates.chunks,
         candidates.texts,
@@ -29,7 +28,7 @@ def hits(
         signals.meaning_rank.tolist(),
         [False] * len(candidates) if past is None else past.tolist(),
         asked_for.tolist(),
-        map(reading.other_side, signals.keys.tolist()),
+        map(reading.text, signals.keys.tolist()),
         [reading.newest(chunk.record_id) for chunk in candidates.chunks],
         strict=False,
     )
@@ -41,10 +40,11 @@ def hits(
                 score=score,
                 record_id=chunk.record_id or None,
                 category=chunk.category or None,
+                source_category=(read and read.source_category) or None,
                 session=chunk.session or None,
                 chat=chunk.chat or None,
                 role=chunk.role or None,
-                other_side=other_side or None,
+                other_side=(read and read.other_side) or None,
                 heading=chunk.heading or None,
                 dated=chunk.dated,
                 expires=chunk.expires,
@@ -58,7 +58,7 @@ def hits(
                     name: rank for name, rank in (("words", words), ("meaning", meaning)) if rank
                 },
             )
-            for chunk, text, score, words, meaning, superseded, asked, other_side, newest in columns
+            for chunk, text, score, words, meaning, superseded, asked, read, newest in columns
         ]
     )
 

@@ -16,7 +16,6 @@ import numpy as np
 
 from memolith.interfaces import ASSISTANT, RECORD, TURN, Column
 from memolith.search.candidates import Candidates, Floats, QueryContext
-from memolith.search.decay import MOST_ADDED
 
 # What a person said or wrote comes before what an assistant made of it …
 NOT_THE_ASSISTANT = 0.2
@@ -67,12 +66,12 @@ def preference(question: str) -> float:
     return 0.0 if _TOLD.search(question) else NOT_THE_ASSISTANT
 
 
-def max_score(question: str, lift: Floats) -> float:
+def max_score(question: str, lift: Floats, *, by_votes: bool = True) -> float:
     """The score of a chunk that is best in everything; a hit is shown with its share of this, from 0 to 1.
 
-    `lift` is what days, categories and age have added to each candidate.
+    `lift` is what days have added to each candidate.
     """
-    return 1.0 + preference(question) + float(lift.max(initial=MOST_ADDED))
+    return 1.0 + by_votes * preference(question) + float(lift.max(initial=0.0))
 
 
 def shares(values: Column | Floats | Sequence[float], least: Floats | float = 0.0) -> Floats:

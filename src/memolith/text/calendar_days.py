@@ -75,15 +75,10 @@ def latest_weekend(today: date) -> Days:
     return weekend(today, 0 if today.weekday() >= 5 else -1)
 
 
-def latest_weekday(today: date, weekday: int) -> Days:
-    """The last time it was this weekday, before today: who means today says so."""
-    back = (today.weekday() - weekday - 1) % 7 + 1
+def latest_weekday(today: date, weekday: int, weeks: int = 0) -> Days:
+    """The last time it was this weekday, before today, or so many weeks before that."""
+    back = (today.weekday() - weekday - 1) % 7 + 1 + 7 * weeks
     return _one(shift(today, -back), "week")
-
-
-def weekday_of_this_week(today: date, weekday: int) -> Days:
-    """This weekday between Monday and Sunday of this week."""
-    return _one(shift(today, weekday - today.weekday()), "week")
 
 
 def weekday_of_month(
@@ -132,12 +127,6 @@ def day_of_month(today: date, number: int, day: int, year: int | None = None) ->
         if found and found <= today:
             return _one(found, "year")
     return None
-
-
-def day_of_last_month(today: date, day: int) -> Days | None:
-    """The day of the month before this one."""
-    before = period(today, Unit.MONTH, -1)
-    return before and day_of_month(today, before.first.month, day, before.first.year)
 
 
 def day_number(today: date, day: int) -> Days | None:
@@ -193,6 +182,83 @@ def _before(today: date, count: int, unit: Unit) -> date:
 def in_month(year: int, number: int, day: int) -> date:
     """The day of a month, or the month's last day if it has no such day."""
     return date(year, number, min(day, calendar.monthrange(year, number)[1]))
+
+
+def within_last(today: date, unit: Unit) -> Days | None:
+    """The week, month or year until today; of days and hours people do not say so."""
+    return within(today, 1, unit) if unit > Unit.DAY else None
+
+
+def weekday_of_week(today: date, offset: int, weekday: int) -> Days:
+    """This weekday of the week so many before or after this one."""
+    return _one(shift(today, 7 * offset + weekday - today.weekday()), "week")
+
+
+def month_of(today: date, offset: int, number: int) -> Days | None:
+    """This month of last year, of this one or of the next."""
+    return month(today, number, today.year + offset)
+
+
+def next_month_named(today: date, number: int) -> Days | None:
+    """The next month of this name."""
+    return month(today, number, today.year + (number <= today.month))
+
+
+def day_of(today: date, offset: int, number: int, day: int) -> Days | None:
+    """A day of a month of last year, or of this one."""
+    return day_of_month(today, number, day, today.year + offset)
+
+
+def day_of_this_month(today: date, offset: int, day: int) -> Days | None:
+    """The day with this number of this month, or of the last one."""
+    found = period(today, Unit.MONTH, offset)
+    return found and day_of_month(today, found.first.month, day, found.first.year)
+
+
+def week_of_month(
+    today: date, number: int, month_number: int, year: int | None = None
+) -> Days | None:
+    """The first, second … week of a month; the last for 0."""
+    found = month(today, month_number, year)
+    if found is None:
+        return None
+    first = shift(found.first, 7 * (number - 1)) if number else shift(found.last, -6)
+    return Days(first=first, last=shift(first, 6), guess=found.guess)
+
+
+def week_with(today: date, month_number: int, day: int) -> Days | None:
+    """The week that a day is in."""
+    found = day_of_month(today, month_number, day)
+    week = found and period(found.first, Unit.WEEK, 0)
+    return week and found and Days(first=week.first, last=week.last, guess=found.guess)
+
+
+def from_to(
+    today: date, month_number: int, first: int, last: int, year: int | None = None
+) -> Days | None:
+    """From one day to another of a month."""
+    begin = day_of_month(today, month_number, first, year)
+    end = begin and day_of_month(today, month_number, last, begin.first.year)
+    if begin is None or end is None or begin.first > end.first:
+        return None
+    return Days(first=begin.first, last=end.first, guess=begin.guess)
+
+
+def quarter(today: date, number: int, year: int | None = None) -> Days | None:
+    """A quarter; without a year the latest one that has begun."""
+    first = month(today, 3 * number - 2, year)
+    last = first and month(today, 3 * number, first.first.year)
+    return first and last and Days(first=first.first, last=last.last, guess=first.guess)
+
+
+def year(_: date, number: int) -> Days | None:
+    """A whole year."""
+    return months(number, 1, 12)
+
+
+def year_not_round(_: date, number: int) -> Days | None:
+    """A whole year, but not 1900 or 2000: they may be a price."""
+    return months(number, 1, 12) if number % 100 else None
 
 
 def third(today: date, part: int, number: int, year: int | None = None) -> Days | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import pairwise
 
 from memolith.text.clock_times import same_times
@@ -21,20 +21,31 @@ FALSE_FRIEND = 0.3
 
 
 def choices(
-    keywords: Sequence[str], *, language: Language | None = None, extra: Synonyms | None = None
+    keywords: Sequence[str],
+    *,
+    language: Language | None = None,
+    extra: Synonyms | None = None,
+    names: Collection[str] = (),
+    with_synonyms: bool = True,
 ) -> list[dict[str, float]]:
     """For each keyword its terms with their weights, of which the best that is found should count.
+
+    Names are only themselves: they have no synonyms, and no stem that they share with other words.
 
     >>> choices(["perro"], language="es")[0]["dog"]
     0.8
     """
-    result = [dict.fromkeys(stems(word), 1.0) for word in keywords]
+    result = [
+        dict.fromkeys(stems(word)[:1] if word in names else stems(word), 1.0) for word in keywords
+    ]
     for word, terms in zip(keywords, result, strict=True):
         if word[:1].isdigit() and (other := _otherwise_written(word)):
             terms[other] = 1.0  # the same number
         if word[:1].isdigit():
             terms.update(dict.fromkeys(same_times(word), 1.0))
-    for phrase in dict.fromkeys(phrases(keywords)):
+    for phrase in dict.fromkeys(phrases(keywords)) if with_synonyms else ():
+        if phrase in names:
+            continue
         synonyms = synonyms_of(phrase, language=language, extra=extra)
         parts = phrase.split(" ")
         for at in range(len(keywords) - len(parts) + 1):

@@ -6,7 +6,9 @@ import re
 
 # At the start of a hint or behind a colon, up to a semicolon that is not quoted.
 _COMMAND = re.compile(r"(?:^|(?<=: ))memolith (?:'[^']*'|[^;'])+")
-_LEADS_SOMEWHERE = ("--root", "--profile", "--help")
+_LEADS_SOMEWHERE = re.compile(
+    r" --(?:root|profile|help)\b|^memolith (?:init|trust)(?: --git)? [^-]"
+)
 
 
 def leading(hint: str, options: str) -> str:
@@ -16,6 +18,8 @@ def leading(hint: str, options: str) -> str:
     'See: memolith jobs list --root /m; then: memolith jobs undo --last --root /m'
     >>> leading("To make it, run: memolith init --profile work", " --root /m")
     'To make it, run: memolith init --profile work'
+    >>> leading("To approve it: memolith init /m --yes", " --root .")
+    'To approve it: memolith init /m --yes'
     """
     return _COMMAND.sub(lambda command: _with(command[0], options), hint)
 
@@ -37,5 +41,4 @@ def root_option(root: str) -> str:
 
 
 def _with(command: str, options: str) -> str:
-    named = any(option in command for option in _LEADS_SOMEWHERE)
-    return command if named else command + options
+    return command if _LEADS_SOMEWHERE.search(command) else command + options

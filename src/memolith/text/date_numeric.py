@@ -7,7 +7,8 @@ from datetime import date
 
 from memolith.text import calendar_days as days
 from memolith.text.calendar_days import Days, Unit
-from memolith.text.date_grammar import LIKELY, SURE
+
+SURE, LIKELY = 1.0, 0.7
 
 _YEAR = r"((?:19|20)\d\d)"
 _YEAR_FIRST = re.compile(
@@ -18,7 +19,7 @@ _YEAR_LAST = re.compile(
     r"(?P<one>\d\d?)(?P<mark>[-/.])(?P<other>\d\d?)(?P=mark)(?P<year>(?:19|20)\d\d)"
 )
 _SHORT_YEAR_LAST = re.compile(r"(?P<one>\d\d?)(?P<mark>/)(?P<other>\d\d?)/(?P<year>\d\d)")
-_YEARLESS = re.compile(r"(\d\d?)/(\d\d?)")
+_YEARLESS = re.compile(r"(\d\d?)[/.](\d\d?)")
 _MONTH = re.compile(_YEAR + r"[-/](0[1-9]|1[0-2])")
 _YEARS = re.compile(f"{_YEAR}-{_YEAR}")
 
@@ -38,7 +39,8 @@ def days_in_digits(
     if named := _full_date(text, today, day_first) or _month_or_years(text, today):
         return named, SURE
     if is_expected and (found := _YEARLESS.fullmatch(text)):
-        day = _in_order(today, int(found[1]), int(found[2]), None, day_first=day_first)
+        by_custom = True if "." in text else day_first
+        day = _in_order(today, int(found[1]), int(found[2]), None, day_first=by_custom)
         return (day, LIKELY) if day else None
     return None
 

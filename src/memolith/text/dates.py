@@ -4,43 +4,46 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import cache
 
-from memolith.text.date_grammar import (
-    LIKELY,
-    MAYBE,
-    SURE,
-    Match,
-    Node,
-    compile_phrases,
-    first_words,
-    matches_at,
-)
-from memolith.text.date_named import NAMED
+from memolith.text import calendar_days as days
+from memolith.text.calendar_days import Days, Unit
 from memolith.text.date_numeric import days_in_digits
-from memolith.text.date_parts import parts_of_time
-from memolith.text.date_ranges import Found, joined
-from memolith.text.date_relative import RELATIVE
-from memolith.text.date_tokens import Token, tokens
-from memolith.text.date_words import (
+from memolith.text.date_phrases import (
     ALSO_NAMES,
     BEFORE_DAYS,
     BEFORE_NAMES,
+    CLASSES,
+    LIKELY,
+    MAYBE,
     MONTHS,
     NEEDS_CAPITAL,
     REASONS,
     SHY,
+    SURE,
     SURNAMES,
+    Match,
+    first_words,
+    matches_at,
+    phrases,
 )
-from memolith.text.stopwords import is_stop_word, language_of
+from memolith.text.folding import fold
+from memolith.text.stopwords import language_of
 
-__all__ = ["LIKELY", "MAYBE", "SURE", "DayRange", "find_days", "without_days"]
+__all__ = ["LIKELY", "MAYBE", "SURE", "DayRange", "Token", "find_days", "without_days"]
 
 # Whoever pastes a whole document does not ask for the days in it.
 MOST_CHARS = 4_000
 _WORD_OR_MARK = re.compile(r"[a-z]+|[^a-z\s]")
+
+
+# Written without spaces, so they are looked for inside longer runs.
+UNSPACED = (
+    "今天 今日 오늘 昨天 昨日 어제 前天 一昨日 그저께 明天 明日 내일 今周 今週 本周 本週 이번주 上周 上週 先週 지난주 "
+    "本月 今月 이번달 上个月 上個月 先月 지난달 今年 올해 去年 昨年 작년"
+).split()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,14 +61,11 @@ class DayRange:
     confidence: float
 
 
-def find_days(
-    text: str, today: date, *, day_first: bool | None = None, southern: bool = False
-) -> tuple[DayRange, ...]:
+def find_days(text: str, today: date, *, day_first: bool | None = None) -> tuple[DayRange, ...]:
     """The days named in a text, in order; empty if it names none.
 
     `day_first` says how to read 3/4/2026: True is 3 April, False is 4 March, and None goes by the
-    language: 3 April in a Spanish text, and nothing at all elsewhere. `southern` says that summer
-    begins in December.
+    language: 3 April in a Spanish text, and nothing at all elsewhere.
 
     >>> from datetime import date
     >>> [str(day.first) for day in find_days("¿qué hablamos ayer?", date(2026, 4, 12))]
@@ -85,7 +85,7 @@ def find_days(
             end=found[item.end - 1].end,
             confidence=item.confidence,
         )
-        for item in joined(_scan(found, today, day_first, _phrases(southern)), found, today)
+        for item in joined(_scan(found, today, day_first), found, today)
     )
 
 
@@ -104,25 +104,18 @@ def without_days(text: str, ranges: Iterable[DayRange]) -> str:
 
 
 @cache
-def _phrases(southern: bool) -> Node:
-    return compile_phrases((*RELATIVE, *NAMED, *parts_of_time(southern)))
-
-
-@cache
 def _beginnings() -> frozenset[str]:
-    return first_words(_phrases(False)).union("0123456789")
+    return first_words(phrases()).union("0123456789")
 
 
-def _scan(
-    found: Sequence[Token], today: date, day_first: bool | None, phrases: Node
-) -> list[Found]:
+def _scan(found: Sequence[Token], today: date, day_first: bool | None) -> list[Found]:
     result = list[Found]()
     at = 0
     while at < len(found):
         text = found[at].text
         end = at + 1
         if text in _beginnings() or text[:1].isdigit():
-            item, end = _phrase_at(found, at, today, phrases)
+            item, end = _phrase_at(found, at, today)
             item = item or _digits_at(found, at, today, day_first)
             if item:
                 result.append(item)
@@ -130,16 +123,12 @@ def _scan(
     return result
 
 
-def _phrase_at(
-    found: Sequence[Token], at: int, today: date, phrases: Node
-) -> tuple[Found | None, int]:
+def _phrase_at(found: Sequence[Token], at: int, today: date) -> tuple[Found | None, int]:
     """The longest phrase that begins at a token, and where to go on."""
     before = found[at - 1].text if at else ""
-    for match in matches_at(phrases, found, at):
+    for match in matches_at(phrases(), found, at):
         phrase = match.phrase
         if phrase.after and before not in phrase.after:
-            continue
-        if phrase.alone and _is_said_of(found, match.end):
             continue
         if phrase.resolve is None:
             return None, match.end
@@ -148,11 +137,6 @@ def _phrase_at(
         if named:
             return Found(start=at, end=match.end, days=named, confidence=confidence), match.end
     return None, at + 1
-
-
-def _is_said_of(found: Sequence[Token], at: int) -> bool:
-    """Whether a word stands there that the one before it may belong to."""
-    return at < len(found) and found[at].text[0].isalpha() and not is_stop_word(found[at].text)
 
 
 def _confidence(match: Match, found: Sequence[Token]) -> float:
@@ -188,7 +172,8 @@ def _is_a_name(match: Match, found: Sequence[Token]) -> bool:
 
 
 # After these 3/4 is a date and not a fraction.
-_BEFORE_DIGITS = frozenset("on since until before after el del al desde hasta".split())
+_BEFORE_GERMAN = frozenset("am vom zum".split())
+_BEFORE_DIGITS = frozenset("am vom zum on since until before after el del al desde hasta".split())
 
 
 def _digits_at(
@@ -199,6 +184,148 @@ def _digits_at(
         return None
     if day_first is None and language_of(token.text for token in found) == "es":
         day_first = True
-    is_expected = at > 0 and found[at - 1].text in _BEFORE_DIGITS
+    before = found[at - 1].text if at else ""
+    # In German 5.11. is a date; elsewhere it may be a version.
+    is_expected = before in (_BEFORE_GERMAN if "." in text else _BEFORE_DIGITS)
     named = days_in_digits(text, today, day_first=day_first, is_expected=is_expected)
     return named and Found(start=at, end=at + 1, days=named[0], confidence=named[1])
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """One word, number or mark of a text, folded, and where it stands."""
+
+    text: str
+    start: int
+    end: int
+    is_capital: bool
+
+
+@cache
+def _token() -> re.Pattern[str]:
+    # \u0301 and its like: letters may be written with their accents apart.
+    return re.compile(
+        "|".join(sorted(UNSPACED, key=len, reverse=True))
+        + r"|\d+(?:[-/.]\d+)+|\d+(?:st|nd|rd|th|[ºª°]|er|ro)?(?!\w)|\d\w*"
+        + r"|[぀-鿿가-힯]|(?:[^\W\d_]|[\u0300-\u036f])+|[^\w\s]"
+    )
+
+
+def tokens(text: str) -> list[Token]:
+    """The tokens of a text, in order."""
+    return [
+        Token(fold(found[0]), found.start(), found.end(), found[0][0].isupper())
+        for found in _token().finditer(text)
+    ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """Days named by the tokens from `start` to before `end`."""
+
+    start: int
+    end: int
+    days: Days
+    confidence: float
+
+
+_ARTICLES = frozenset("the el la los las de del dem der den".split())
+_BETWEEN = frozenset("between entre".split())
+_AND = frozenset("and y e &".split())
+_FROM = frozenset("from desde de del".split())
+_TO = frozenset("to until till through thru hasta al a bis -".split())
+_SINCE = frozenset("since desde seit".split())
+_UNTIL = frozenset("until till hasta bis".split())
+_BEFORE = frozenset("before antes".split())
+_AFTER = frozenset("after despues tras".split())
+
+
+def joined(found: Sequence[Found], tokens: Sequence[Token], today: date) -> list[Found]:
+    """The same days, pairs made into one range and open ends closed by today or by the beginning."""
+    result = list[Found]()
+    rest = list(reversed(found))
+    while rest:
+        one = rest.pop()
+        if rest and (pair := _pair(one, rest[-1], tokens, today)):
+            rest.pop()
+            result.append(pair)
+        else:
+            result.append(_open_ended(one, tokens, today))
+    return result
+
+
+def _pair(one: Found, other: Found, tokens: Sequence[Token], today: date) -> Found | None:
+    between = [token.text for token in tokens[one.end : other.start]]
+    link = [word for word in between if word not in _ARTICLES]
+    if len(link) != 1 or len(between) > 3:
+        return None
+    begin = _word_before(one, tokens)
+    word = tokens[begin].text if begin >= 0 else ""
+    if link[0] in _AND and word in _BETWEEN:
+        start = begin
+    elif link[0] in _TO:
+        start = begin if word in _FROM else one.start
+    else:
+        return None
+    return Found(
+        start=start,
+        end=other.end,
+        days=_from_to(one.days, other.days, today),
+        # Two dates so linked are dates; and a year given to one is meant for both.
+        confidence=SURE if other.confidence == SURE and one.days.guess != "week" else LIKELY,
+    )
+
+
+def _word_before(found: Found, tokens: Sequence[Token]) -> int:
+    """The index of the word before, beyond an article; -1 if there is none."""
+    before = found.start - 1
+    if before > 0 and tokens[before].text in _ARTICLES - _FROM:
+        return before - 1
+    if before > 0 and tokens[before].text in _FROM:  # antes del, después de
+        return before - 1 if tokens[before - 1].text in _BEFORE | _AFTER else before
+    return before
+
+
+def _from_to(one: Days, other: Days, today: date) -> Days:
+    first, last = one.first, other.last
+    if one.guess == "year" and not other.guess:  # between March and May 2025
+        first = days.with_year(first, last.year)
+        if first > last:
+            first = days.with_year(first, last.year - 1)
+    elif first > last and one.guess == other.guess == "week":
+        first = days.shift(first, -7)
+    elif first > last and other.guess == "year" and first <= today:
+        last = days.with_year(last, last.year + 1)
+    return Days(first=min(first, last), last=max(first, last))
+
+
+def _open_ended(found: Found, tokens: Sequence[Token], today: date) -> Found:
+    begin = _word_before(found, tokens)
+    word = tokens[begin].text if begin >= 0 else ""
+    first, last = found.days.first, found.days.last
+    if word in _BEFORE | _AFTER and (counted := _counted(tokens, begin)):
+        begin, count, unit = counted
+        before = word in _BEFORE
+        period = days.ago(first, count, unit) if before else days.ahead(last, count, unit)
+    elif word in _SINCE and first <= today:
+        period = Days(first=first, last=today)
+    elif word in _UNTIL:
+        period = Days(first=date.min, last=last)
+    elif word in _BEFORE:
+        period = Days(first=date.min, last=days.shift(first, -1))
+    elif word in _AFTER and last < today:
+        period = Days(first=days.shift(last, 1), last=today)
+    else:
+        return found
+    return replace(found, start=begin, days=period)
+
+
+def _counted(tokens: Sequence[Token], end: int) -> tuple[int, int, Unit] | None:
+    """Where "two days" and "the day" begin in front of a token, and how long that is."""
+    if end < 2:
+        return None
+    unit = CLASSES["unit"](tokens[end - 1].text)
+    count = CLASSES["n"](tokens[end - 2].text)
+    if count is None and unit == Unit.DAY and tokens[end - 2].text in _ARTICLES:
+        count = 1
+    return None if unit is None or count is None else (end - 2, count, Unit(unit))

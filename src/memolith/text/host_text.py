@@ -45,10 +45,19 @@ def own_text(text: str) -> str:
     >>> own_text("<timestamp>Monday</timestamp>\\n<user_query>\\nWe keep it.\\n</user_query>")
     'We keep it.'
     """
-    typed = _TYPED.findall(text)
-    text = "\n".join(typed) if typed else text
-    without = _FENCED.sub("", "".join(_outside_tags(text)))
+    without = _FENCED.sub("", typed_text(text))
     return "\n".join(_own_lines(without)).strip()
+
+
+def typed_text(text: str) -> str:
+    """What of a message was typed or pasted by its writer, and not put there by a host; "" for a recap.
+
+    >>> typed_text("<system-reminder>Be kind.</system-reminder>\\nLook:\\n> a quotation")
+    'Look:\\n> a quotation'
+    """
+    typed = _TYPED.findall(text)
+    text = "".join(_outside_tags("\n".join(typed) if typed else text)).strip()
+    return "" if _RECAP.match(text) else text
 
 
 def _outside_tags(text: str) -> Iterator[str]:

@@ -13,6 +13,11 @@ from functools import cache
 from memolith.text.tables import Table, read_table
 
 _MAX_CHARS = 100_000
+# What follows the first line of a private key: to its last line, or as far as it looks like one.
+_PRIVATE_KEY = re.compile(
+    r".{0,20000}?-----END [A-Z ]{1,40}-----|(?:(?:\s|\\n){0,8}[A-Za-z0-9+/=]{16,80}){0,400}",
+    re.DOTALL,
+)
 
 
 class _Kind:
@@ -31,7 +36,7 @@ def open_secrets(text: str) -> Iterator[str]:
     >>> list(open_secrets("the password is hunter22")), list(open_secrets("the password is on the fridge"))
     (['a password'], [])
     """
-    yield from dict.fromkeys(kind.name for kind, _ in _found(text))
+    yield from dict.fromkeys(kind.name for kind, _, _ in _found(text[:_MAX_CHARS]))
 
 
 def key_kinds(text: str) -> tuple[str, ...]:
@@ -40,12 +45,31 @@ def key_kinds(text: str) -> tuple[str, ...]:
     >>> key_kinds("the key is AKIAIOSFODNN7EXAMPLE"), key_kinds("the password is hunter22")
     (('an AWS access key',), ())
     """
-    return tuple(dict.fromkeys(kind.name for kind, _ in _found(text) if not kind.like))
+    found = _found(text[:_MAX_CHARS], keys_only=True)
+    return tuple(dict.fromkeys(kind.name for kind, _, _ in found))
+
+
+def without_keys(text: str) -> tuple[str, tuple[str, ...]]:
+    """The text with a mark in the place of each key known by its form, and the kinds of them all.
+
+    >>> without_keys("it is AKIAIOSFODNN7EXAMPLE now")
+    ('it is [secret: an AWS access key] now', ('an AWS access key',))
+    """
+    found = sorted((start, value, kind.name) for kind, value, start in _found(text, keys_only=True))
+    parts, done = [], 0
+    for start, value, name in found:
+        if start < done:  # part of a private key
+            continue
+        parts += [text[done:start], f"[secret: {name}]"]
+        done = start + len(value)
+        body = _PRIVATE_KEY.match(text, done) if value.startswith("-----") else None
+        done = body.end() if body else done
+    return "".join((*parts, text[done:])), tuple(name for _, _, name in found)
 
 
 def holds_secret(text: str) -> bool:
     """Whether a text holds a key, or a password or PIN told in words: then it stays on this machine."""
-    return next(_found(text), None) is not None
+    return next(_found(text[:_MAX_CHARS]), None) is not None
 
 
 def surely_holds_secret(text: str) -> bool:
@@ -54,15 +78,14 @@ def surely_holds_secret(text: str) -> bool:
     >>> surely_holds_secret("the password is hunter22"), surely_holds_secret("the password is banana")
     (True, False)
     """
-    return any(not value.isalpha() for _, value in _found(text))
+    return any(not value.isalpha() for _, value, _ in _found(text[:_MAX_CHARS]))
 
 
-def _found(text: str) -> Iterator[tuple[_Kind, str]]:
-    """Each secret once, under the first kind that fits, and its value."""
-    text = text[:_MAX_CHARS]
+def _found(text: str, *, keys_only: bool = False) -> Iterator[tuple[_Kind, str, int]]:
+    """Each secret once, under the first kind that fits, its value, and where that begins."""
     lower = text.lower()
     taken: list[tuple[int, int]] = []
-    for kind in _kinds():
+    for kind in _keys() if keys_only else _kinds():
         if not any(word in lower for word in kind.words):
             continue
         for match in _expression(kind).finditer(text):
@@ -73,7 +96,7 @@ def _found(text: str) -> Iterator[tuple[_Kind, str]]:
                 continue
             if group == 0 or _is_secret(kind, match, value):
                 taken.append((start, end))
-                yield kind, value
+                yield kind, value, start
 
 
 def _is_secret(kind: _Kind, match: re.Match[str], value: str) -> bool:
@@ -96,12 +119,17 @@ def _table() -> Table:
 
 @cache
 def _kinds() -> tuple[_Kind, ...]:
-    keys = (_Kind(name, words.split(", "), "", form) for name, words, form in _table()["keys"])
     told = (
         _Kind(name, {word.split()[0] for word in words.split(", ")}, like, words)
         for name, like, words in _table()["names"]
     )
-    return (*keys, *told)
+    return (*_keys(), *told)
+
+
+@cache
+def _keys() -> tuple[_Kind, ...]:
+    rows = _table()["keys"]
+    return tuple(_Kind(name, words.split(", "), "", form) for name, words, form in rows)
 
 
 @cache

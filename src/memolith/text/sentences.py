@@ -1,108 +1,47 @@
-"""The sentences of a text, which of them are small talk, and what makes one worth keeping."""
+"""The sentences of a text, whatever the language: a dot may belong to an abbreviation, a day or a name.
+
+When in doubt a sentence goes on: two told as one say what they say, and half of one may say something else.
+The words it goes by are in `abbreviations.txt`. Every text is read once, from left to right.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from functools import lru_cache
+from collections.abc import Iterator, Sequence
+from functools import cache
 
-from memolith.text.cues import Sentence, without_filler_before_mark
-from memolith.text.folding import fold
-from memolith.text.sentence_ends import split_sentences
-from memolith.text.similarity import NEGATIONS
+from memolith.text.cues import without_filler
+from memolith.text.tables import read_lists
 
 _BULLET = re.compile(r"^\s*(?:[-*•#>]+|\d{1,2}[.)])\s+")
-_SMALL_TALK = re.compile(
-    r"(?:hi|hello|hey|hola|good (?:morning|evening|afternoon|night)|buen[oa]s (?:dias|tardes|noches)|"
-    r"thanks?(?: you)?|thx|np|ty|yw|brb|rofl|lmao|xd|k|kk|omg|(?:muchas |mil )?gracias|(?:lol|haha|jaja\w*)(?: ok(?:ay)?)?|ok(?:ay)?|sure|yes|no|yep|nope|great|perfect|perfecto|vale|genial|"
-    r"cool|nice|awesome|done|sounds good|got it|you are welcome|youre welcome|de nada|de acuerdo|"
-    r"no problem|bye|goodbye|see you|adios|hasta (?:luego|manana|pronto)|se lo (?:dije|explique)|(?:(?:h+m+|oh|ah|ok)\W+)?let me (?:check|see|think|look|know)|one moment|"
-    r"working on it|i am on it|im on it|still working|nothing (?:new|unusual|special|important|much|to report)|"
-    r"stand-?up:? nothing|no changes?|sin (?:cambios|novedades)|(?:heartbeat|latido):?(?:[ _](?:ok|sin novedades))?|all (?:good|quiet|well)|"
-    r"todo (?:bien|tranquilo)|how are you|how can i help|is there anything else|anything else|algo mas|"
-    r"(?:(?:h+m+|oh|ah|wow|aja|uf|very|how|thats|muy|que)\W+)*(?:h+m+|oh|ah|wow|aja|uf|ok|good|fine|right|alright|absolutely|bueno|gut|prima|i see|interesting|makes sense|of course|no worries|"
-    r"exactly|exacto|interesante|bien|ya veo|entiendo|entendido|tiene sentido|me alegro)(?=\W*$)|"
-    r"(?:thats |that |it |this )?(?:works|looks (?:good|great|fine|nice))(?: (?:for|to) me| now)?(?=\W*$)|"
-    r"(?:that |this |it )?did the trick|(?:nice|good|great) (?:work|job|one)(?=\W*$)|cheers|well done|"
-    r"have a (?:nice|good|great)|lets call it a day|that is it for today|all (?:tests (?:are )?)?green(?=\W*$)|"
-    r"happy to help|glad (?:to help|i could help)|thats (?:all|it)\b|eso es todo|(?:hoy )?(?:no (?:paso|hubo|hay) )?nada (?:nuevo|mas|especial|importante)|claro|"
-    r"(?:hallo|danke\w*|vielen dank|guten (?:morgen|tag|abend)|gute nacht|alles klar|bis (?:bald|spater|morgen)|"
-    r"tschuss|wie geht\w*|(?:heute )?(?:war |gab es )?nichts (?:neues|besonderes|wichtiges|weiter)|gerne|bitte|genau|passt(?=\W*(?:danke\w*\W*)?$)|sieht gut aus|schonen (?:tag|abend)|schones wochenende|bonjour|bonsoir|salut|merci|daccord|au revoir|bonne (?:nuit|journee)|de rien|"
-    r"ciao|grazie|prego|va bene|buon(?:giorno|asera)|obrigad[oa]|ola|bom dia|boa (?:tarde|noite))|"
-    r"(?:i ?a?m (?:back|here)|ya (?:he vuelto|estoy (?:aqui|de vuelta))|(?:ich )?bin (?:wieder )?(?:da|zuruck))(?: (?:now|again|jetzt))?(?=\W*$)|"
-    r"como estas|que tal|it was (?:nice|good|fun)|as an ai|i hope this helps|no reply|no_reply)\b"
-)
-# A sentence that tells that people talked, and not what was said.
-_TALK = re.compile(
-    r"^(?:(?:today|then|later|again|hoy|luego|and|y|nice|little)\s+)*"
-    r"(?:(?:i|we|they|he|she|(?:the )?(?:user|human|agent|assistant)|(?:el |la )?usuari[oa]|le|lo|nos)\s+)?"
-    r"(?:had a |tuvimos una )?(?:just |briefly |also |nice |short |little )*"
-    r"(?:chat(?:ted)?\b|talk(?:ed)? (?:a |about (?:the weather|the weekend|th(?:is|at) and|things|nothing))|"
-    r"small talk|discussed (?:a few|some|various|several|many)|"
-    r"said (?:thanks|thank you|hi|hello|hey|bye|goodbye|good)|thanked\b|greeted\b|explained (?:how|what|it)|"
-    r"understood\b|looked (?:at|into|through)\b|went (?:over|through)\b|"
-    r"ran the (?:tests?|build|linter)\b|"
-    r"charl\w+|(?:hablamos|estuvimos hablando) (?:del tiempo|de todo|un|del fin)|saludo|dio las gracias|explique\b|entendio\b|"
-    r"seguimos (?:con|igual)|comentamos (?:varias|algunas))"
-)
-_WEATHER = re.compile(
-    r"^(?:\w+ ){0,3}(?:chatted|talked|asked|hablamos|charlamos|pregunt\w+) (?:a bit |un poco )?"
-    r"(?:about the weather|(?:del|por el) tiempo)\b"
-)
-# Words by which somebody turns to something, which may be a decision or an agent's next step.
-TURNS_TO = r"switch(?:ed|ing)? to|mov(?:ed|ing) to|go(?:ing)? with|will use"
-CHOSE = r"decid\w*|eligi\w+|elegi\w+|elegido"
-_DECISION = re.compile(
-    rf"\b(?:{CHOSE}|{TURNS_TO}|went with|chang\w+ (?:my|our|his|her|their) minds?|after all|"
-    r"signed (?!in|up|out|off)|(?:we['’]?re|we are|i['’]?m|i am) (?:taking the|buying|keeping the|hiring)|"
-    r"(?:nos quedamos|me quedo|se queda) con|cambi\w+ de (?:idea|opinion)|firm(?:e|o|amos|aron)|al final(?! del?\b)|"
-    r"mejor no|decision|conclu\w+|agreed?|agreement|chose[n]?|choose|picked|settled|approved?|"
-    r"rejected?|cancel\w*|instead of|"
-    r"deadline|due|must|postponed?|scheduled?|booked|from now on|reserv(?:ado|amos|o)|acord\w+|"
-    r"aprob\w+|rechaz\w+|usaremos|quedamos|plazo|vence|debe|a partir de|"
-    r"beschlossen|beschliess\w+|entschied\w*|entschlossen|vereinbart|abgemacht|ab (?:jetzt|sofort)|stattdessen|"
-    r"gebucht|reserviert|verschoben|abgesagt|unterschrieben)\b"
-)
-# «It feels like rain», «something like that»: nobody likes anything.
-_COMPARED = "feel feels felt feeling look looks looked sound sounds sounded seem seems seemed is was are be something"
-_LIKES = "".join(
-    rf"(?<!\b{word} )" for word in (*_COMPARED.split(), "just", "more", "much", "exactly")
-)
-_PREFERENCE = re.compile(
-    rf"\b(?:prefer\w*|likes|(?<!^)(?<!, ){_LIKES}like|"
-    r"loves?|hates?|dislikes?|favou?rite|always|never|allerg\w*|"
-    # For a moment only: «wants to stop early».
-    r"wants?(?! to (?:stop|pause|rest|sleep|know|see|look|continue|go on|talk|chat|take a break)\b)|needs?|"
-    r"rather|can(?:['’]?t|not) (?:stand|eat|drink|tolerate)|no pued[eo] (?:comer|beber|tomar)|(?:does(?:n['’]?t| not)|do(?:n['’]?t| not)) (?:eat|drink)|vegan\w*|vegetarian\w*|"
-    r"gluten|c(?:o)?eliac\w*|no (?:come|bebe|soport\w+|aguant\w+)|prefier\w*|gusta\w*|encanta\w*|odia\w*|siempre|nunca|jamas|alergi\w*|quiere\w*|necesita\w*|"
-    r"bevorzug\w+|mag|mochten?|liebt|hasst|lieblings\w+|immer|nie(?:mals)?|lieber|vegetarisch\w*|glutenfrei\w*)\b"
-)
-_OPEN = re.compile(
-    r"\btodo:|\b(?:to do|pending|open question|waiting for|(?<!nothing )(?<!nothing is )(?<!not )blocked|follow up|next step|action items?|remind\w*|"
-    r"unresolved|not yet|think about it|remember to|(?:have|has) to|hay que|ten(?:go|emos) que|se (?:me|nos) olvide|still (?:to|has|have|needs?|open)|pendiente\w*|falta\w*|por hacer|por decidir|"
-    r"espera\w*|recorda\w+|recuerda\w*|todavia no|"
-    r"(?:noch )?offen|noch (?:nicht|zu klaren|zu tun)|muss(?:en)? noch|warte\w* auf|nicht vergessen|erinner\w+)\b"
-)
-_INSIGHT = re.compile(
-    r"\b(?:because|root cause|turn(?:s|ed) out|learned|lesson|fixed by|works? (?:only )?(?:if|when|with)|"
-    r"fails? (?:if|when|with)|caused by|the reason|solved|resolved|resuelt[oa]|solucion\w+|arreglad[oa]|porque|resulta|aprendi\w*|causa|se arregl\w+|"
-    r"weil|ursache|gelernt|stellte sich heraus|gelost|behoben)\b"
-)
-_HEALTH = re.compile(r"\b(?:allerg\w*|alergi\w*|c(?:o)?eliac\w*|diabet\w+|intoleran\w+)\b")
-_UNSURE = re.compile(
-    r"\b(?:i think|maybe|might be|perhaps|not sure|creo que|quizas?|tal vez|puede que|no estoy segur[oa])\b"
-)
-_TELLS = re.compile(r"\w")
-_NUMBER = re.compile(r"\d+(?:[.,:/-]\d+)*")
-_NAME = re.compile(
-    r"(?<![.!?…])\s(?:[A-ZÀ-ÖØ-ÞА-ЯΑ-Ω][\w'’-]+|[a-z]+[A-Z]\w*)|https?://\S+|[\w.+-]{1,64}@[\w-]+\.\w+|"
-    r"\b[\w-]{1,100}\.(?:md|py|ts|js|toml|json|ya?ml|com|org|io|net|dev)\b|\b[A-Z]{2,}[\w-]*\b|(?:/[\w.-]+){2,}"
-)
-_WEIGHTS = ((_DECISION, 3), (_PREFERENCE, 3), (_HEALTH, 3), (_OPEN, 2), (_INSIGHT, 2))
-
 # A line so long that its end is where it was wrapped, if the next one goes on in small letters.
 _WRAPPED = 30
 _ENDED = tuple(".!?…:;,。！？")
+_EMOJI = "[\U0001f300-\U0001faff\u2600-\u27bf]\ufe0f?"
+_CLOSERS = "\"'”“’»«)\\]*_"
+_MARK = re.compile(
+    rf"(?P<mark>(?<!\s)…|(?<![.!?])[.!?]++)[{_CLOSERS}]*+\s++(?=[\w¿¡\"'“‘„«»(\[$€£@#])"
+    rf"|(?P<sign>(?<=\s)[:;]-?[)D(P]{{1,3}}|{_EMOJI})\s++(?=[\w¿¡\"“„«(])"
+    r"|(?P<other>[。！？])"
+)
+_WORD_BEFORE = re.compile(r"[^\s(\[\"'“„«]*$")
+_FIRST = re.compile(r"[^\w\s]*(\w[\w'’-]*)(\.?)(\s+\d)?")
+_DOTTED = re.compile(r"[^\W\d_]{1,3}(?:\.[^\W\d_]{1,3})+")
+_DOUBLED = re.compile(r"([A-Z])\1{1,2}")
+_NO_VOWEL = re.compile(r"[A-Z]?[b-df-hj-np-tv-xz]{2,5}")
+_COMPOUND = re.compile(r"\w(?:str|nr)$")  # «Bahnhofstr. 12», «Artikelnr. 7»
+_ORDER = re.compile(r"\d{1,2}|[IVX]{1,5}")
+_MARKED_ORDER = re.compile(r"[*_]{1,3}\d{1,2}")  # «Go with **1. Merge both**»
+_COUNTED = re.compile(r"\d\s+\S+$")  # «62 ms.» is a unit, and ends
+_PAIRED = re.compile(
+    r"(?P<opens>[(\[„‘]|(?<![\w’'])'(?=[^\W\d]))|(?P<closes>[)\]”]|(?<=[^\s(\[])['’](?!\w))|[\"“«»]"
+)
+_CLOSED_BY = {"(": ")", "[": "]", "“": "”", "„": '“”"', "«": "»", "»": "«", "‘": "’", "'": "'’"}
+# No abbreviation keeps a sentence going for longer, nor does a bracket or a quotation.
+_LONGEST = 2000
+_LONGEST_INSIDE = 300
+_BEFORE = 40
+_SHORT_WORD = 4
 
 
 def sentences(text: str) -> Iterator[str]:
@@ -115,7 +54,7 @@ def sentences(text: str) -> Iterator[str]:
     """
     for line in _lines(text):
         for sentence in split_sentences(_BULLET.sub("", line).strip()):
-            yield without_filler_before_mark(sentence)
+            yield without_filler(sentence)
 
 
 def _lines(text: str) -> Iterator[str]:
@@ -131,98 +70,114 @@ def _lines(text: str) -> Iterator[str]:
     yield " ".join(wrapped)
 
 
-def listed_below_title(text: str) -> frozenset[str]:
-    """The sentences of a list that a line above announces.
+def split_sentences(line: str) -> Iterator[str]:
+    """The sentences of a line, each as it is written there.
 
-    >>> sorted(listed_below_title("The plan:\\n- Ana writes\\n- Ben reads\\nTea is hot"))
-    ['Ana writes', 'Ben reads']
+    >>> list(split_sentences("Am 14. 2. kam Fa. Huber z. B. um 8. Ana war da."))
+    ['Am 14. 2. kam Fa. Huber z. B. um 8.', 'Ana war da.']
     """
-    found = set[str]()
-    is_announced = False
-    for line in _lines(text):
-        if is_announced and _BULLET.match(line):
-            found.update(sentences(line))
-        elif line.strip():
-            is_announced = line.endswith(":")
-    return frozenset(found)
+    inside = _inside(line)
+    in_small = _is_in_small_letters(line)
+    start = at = 0
+    for found in _MARK.finditer(line):
+        while at < len(inside) and inside[at][1] <= found.start():
+            at += 1
+        end = found.end()
+        is_inside = at < len(inside) and inside[at][0] < found.start() and inside[at][1] >= end
+        if len(line[start:end]) < _LONGEST and (is_inside or not _ends(line, found, in_small)):
+            continue
+        yield line[start:end].strip()
+        start = end
+    if rest := line[start:].strip():
+        yield rest
 
 
-@lru_cache(maxsize=10_000)
-def worth(sentence: str) -> float:
-    """How much a sentence tells: 0 for small talk; decisions, wishes, numbers and names count.
-
-    >>> worth("Thanks, sounds good!")
-    0.0
-    >>> worth("Ana decided to ship on 12 May.") > worth("We talked about many things today.")
-    True
-    """
-    plain = fold(sentence).replace("'", "").replace("’", "").lstrip("!? ")
-    words = plain.split()
-    numbers = len(_NUMBER.findall(sentence))
-    named = len(_NAME.findall(sentence))
-    called = sum(not name.strip().isupper() for name in _NAME.findall(sentence))
-    most = 3 if numbers or called else 8  # longer ones have something to say as well
-    if not _TELLS.search(plain) or (
-        len(words) <= most and not numbers and _SMALL_TALK.match(plain)
-    ):
-        return 0.0
-    if not numbers and (_WEATHER.match(plain) or (not called and _TALK.match(plain))):
-        return 0.0
-    told: float = sum(weight for pattern, weight in _WEIGHTS if pattern.search(plain))
-    told += min(numbers, 2) + min(named, 3) * 0.75
-    if _is_request(sentence):
-        told -= 1 + 3 * bool(_PREFERENCE.search(plain))
-    if _UNSURE.search(plain):
-        told -= 0.5
-    if len(words) < 3 and len(sentence) < 12:
-        told -= 1
-    return max(0.25, 1 + told)
-
-
-def _is_request(sentence: str) -> bool:
-    """Whether an agent is asked something, or to do something now: no wish that lasts, as one not to do it is.
-
-    >>> _is_request("I need to see the options."), _is_request("Please don't add a greeting.")
-    (True, False)
-    """
-    if sentence.endswith("?"):
+def _ends(line: str, found: re.Match[str], in_small: bool) -> bool:
+    """Whether a mark ends a sentence, by what stands before and behind it."""
+    if found["other"]:
         return True
-    said = Sentence(sentence)
-    if not said.begins("request") or said.says("standing"):
+    first = _FIRST.match(line, found.end(), found.end() + _BEFORE)
+    if first is None:
+        return True
+    after = first[1]
+    if after[0].islower() and not in_small:
         return False
-    return NEGATIONS.isdisjoint(word.replace("'", "") for word in said.words)
+    if found["mark"] != ".":
+        return True
+    before = line[max(0, found.start() - _BEFORE) : found.start()]
+    begins = after.lower() in _words("begins") and not (first[2] and first[3])
+    return _ends_with_dot(before, after, begins=begins)
 
 
-def kind_of(sentence: str) -> str:
-    """What a sentence is about all: `decision`, `preference`, `open`, `insight`, or "".
-
-    >>> kind_of("We agreed on Friday"), kind_of("Ana prefers tea"), kind_of("It rained")
-    ('decision', 'preference', '')
-    """
-    plain = fold(sentence)
-    kinds = (("open", _OPEN), ("decision", _DECISION), ("preference", _PREFERENCE))
-    for kind, pattern in (*kinds, ("insight", _INSIGHT)):
-        if pattern.search(plain) and not (kind == "preference" and _is_request(sentence)):
-            return kind
-    return ""
-
-
-def matters(sentence: str) -> bool:
-    """Whether a summary should not leave it out: a decision, a wish, or something still open."""
-    return kind_of(sentence) not in ("", "insight")
-
-
-def claims(sentence: str) -> frozenset[str]:
-    """The numbers and names of a sentence, folded: what cannot be said without a source.
-
-    >>> sorted(claims("Then on Friday Ana paid 120 euros to ACME"))
-    ['120', 'acme', 'ana', 'friday']
-    """
-    found = {*_NUMBER.findall(sentence), *_NAME.findall(sentence)}
-    return frozenset(fold(name).strip() for name in found) - _COMMON
+def _ends_with_dot(before: str, after: str, *, begins: bool) -> bool:
+    found = _WORD_BEFORE.search(before)
+    word = found[0] if found else ""
+    small = word.lower().rpartition("-")[2]  # «Raum-Nr. 12»
+    if not word or _is_order(before, word, after, begins=begins):
+        return not word
+    if (small in _words("goes on") or _COMPOUND.search(small)) and not _COUNTED.search(before):
+        return False
+    is_short = (
+        (len(word) == 1 and word != "I" and word.isalpha())
+        or small in _words("may end")
+        or _DOTTED.fullmatch(word)
+        or _DOUBLED.fullmatch(word)
+        or _NO_VOWEL.fullmatch(word)
+    )
+    if is_short and not _COUNTED.search(before):
+        return begins
+    if after[0].isdigit():
+        return not (small in _words("before numbers") or len(word) < _SHORT_WORD or word.isdigit())
+    return True
 
 
-_COMMON = frozenset(
-    "the a an i we he she they it this that these those in on at for of to and or but if when"
-    " i'm i've i'll i'd i’m i’ve i’ll i’d".split()
-)
+def _is_order(before: str, word: str, after: str, *, begins: bool) -> bool:
+    """Whether a number with a dot is a day or one of an order: «am 14. Februar», «im 3. Stock»."""
+    if _MARKED_ORDER.fullmatch(word):
+        return True
+    if not _ORDER.fullmatch(word):
+        return False
+    if after.lower() in _words("months") or (after[0].isdigit() and word.isdigit()):
+        return True
+    earlier = before[: len(before) - len(word)].lower().split()[-1:]
+    if not earlier:
+        return word.isdigit()  # «1. Milk» at the beginning of a line
+    return not begins and earlier[0].strip(",;") in _words("before orders")
+
+
+def _is_in_small_letters(line: str) -> bool:
+    """Whether its sentences begin with small letters, as in many a chat."""
+    first = next((char for char in line[:_BEFORE] if char.isalpha()), "")
+    return first.islower() and not any(
+        line[found.end() : found.end() + 1].isupper() for found in _MARK.finditer(line)
+    )
+
+
+def _inside(line: str) -> Sequence[tuple[int, int]]:
+    """The stretches between brackets and quotation marks that close again, without those inside others."""
+    opened: list[tuple[str, int]] = []  # what closes it, where it stands
+    found: list[tuple[int, int]] = []
+    for mark in _PAIRED.finditer(line):
+        place = None if mark["opens"] else _opener(opened, mark[0])
+        if place is None:
+            if not mark["closes"]:
+                opened.append((_CLOSED_BY.get(mark[0], mark[0]), mark.start()))
+            continue
+        begin = opened[place][1]
+        del opened[place:]
+        if mark.end() - begin <= _LONGEST_INSIDE:
+            while found and found[-1][0] > begin:
+                found.pop()
+            found.append((begin, mark.end()))
+    return found
+
+
+def _opener(opened: Sequence[tuple[str, int]], char: str) -> int | None:
+    """The place of the last one that this mark closes; not far back, so that many open ones cost little."""
+    last = len(opened) - 1
+    return next((at for at in range(last, max(-1, last - 8), -1) if char in opened[at][0]), None)
+
+
+@cache
+def _words(section: str) -> frozenset[str]:
+    return frozenset(read_lists("abbreviations.txt")[section])

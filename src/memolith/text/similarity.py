@@ -15,8 +15,6 @@ SMALL = frozenset(
     " esta estan ha han que se y tambien muy"
     " der die das den dem des ein eine einen einem einer ist sind wird".split()
 )
-# Copies may be inflected otherwise, so that not all of their words are written alike.
-_LEAST_ALIKE = 0.3
 
 # One of these more or less turns a sentence into its opposite.
 NEGATIONS = frozenset(
@@ -36,25 +34,27 @@ def jaccard(one: AbstractSet[str], other: AbstractSet[str]) -> float:
     return len(one & other) / union if union else 0.0
 
 
-def is_near_copy(one: str, other: str) -> bool:
-    """Whether two texts differ only in small words, case, punctuation and inflection.
+def copy_key(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What near copies have in common: their telling words by stem, in order, and their signs.
 
-    Another name, day or number, or the same words in another order, make a different fact.
+    Texts with one key differ only in small words, case, punctuation and inflection. Another name, day
+    or number, or the same words in another order, make a different fact.
 
-    >>> is_near_copy("Ana owns the release key.", "ana owns a RELEASE key")
+    >>> copy_key("Ana owns the release key.") == copy_key("ana owns a RELEASE key")
     True
-    >>> is_near_copy("The rent is due every Friday", "The rent is due every Monday")
+    >>> copy_key("The rent is due every Friday") == copy_key("The rent is due every Monday")
     False
+    """
+    return tuple(_content(words(text))), tuple(signs(text))
+
+
+def is_near_copy(one: str, other: str) -> bool:
+    """Whether two texts have one `copy_key`.
+
     >>> is_near_copy("Balance: -5 €", "Balance: 5 €"), is_near_copy("It was $5", "It was €5")
     (False, False)
     """
-    if fold(one).split() == fold(other).split():
-        return True
-    mine, theirs = words(one), words(other)
-    # Stems take longer, and most pairs have little in common.
-    if jaccard(set(mine), set(theirs)) < _LEAST_ALIKE or signs(one) != signs(other):
-        return False
-    return _content(mine) == _content(theirs)
+    return fold(one).split() == fold(other).split() or copy_key(one) == copy_key(other)
 
 
 def repeats(text: str, said: str) -> bool:
@@ -128,7 +128,7 @@ def signs(text: str) -> list[str]:
 
 
 def _weighs(word: str) -> bool:
-    from memolith.text.date_words import MONTHS, WEEKDAYS
+    from memolith.text.date_phrases import MONTHS, WEEKDAYS
 
     dated = word in WEEKDAYS or word in MONTHS
     return dated or word in NEGATIONS or any(letter.isdigit() for letter in word)
@@ -136,9 +136,11 @@ def _weighs(word: str) -> bool:
 
 def _names(text: str) -> set[str]:
     """The words of a text that a capital makes a name."""
-    from memolith.text.sentences import claims
+    from memolith.text.names import names_and_numbers
 
-    return {word for name in claims(text) if not name[:1].isdigit() for word in words(name)}
+    return {
+        word for name in names_and_numbers(text) if not name[:1].isdigit() for word in words(name)
+    }
 
 
 def _only(wanted: AbstractSet[str], found: Sequence[str]) -> list[str]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import cache
 from itertools import islice
 from typing import Literal
@@ -67,6 +68,35 @@ def telling_words(language: Language) -> frozenset[str]:
     folded = {word for word, spoken in _telling().items() if spoken == language}
     written = {word for word in _written(language) if fold(word) in folded} | folded
     return frozenset(written | {word.capitalize() for word in written})
+
+
+@dataclass(frozen=True, slots=True)
+class StopWords:
+    """What the user changed in our list."""
+
+    added: frozenset[str] = frozenset()
+    removed: frozenset[str] = frozenset()
+
+    @classmethod
+    def load(cls, text: str) -> StopWords:
+        """From a file with a word in each line; `-word` removes one of ours, and # begins a comment.
+
+        >>> StopWords.load("# mine\\nProject\\n-not")
+        StopWords(added=frozenset({'project'}), removed=frozenset({'not'}))
+        """
+        lines = [line.partition("#")[0].strip() for line in text.splitlines()]
+        return cls(
+            frozenset(fold(line) for line in lines if line and not line.startswith("-")),
+            frozenset(fold(line[1:].strip()) for line in lines if line.startswith("-")),
+        )
+
+    def applied(self, telling: Sequence[str], said: Sequence[str]) -> list[str]:
+        """The telling words of a question as this user sees them; all, if none were left."""
+        if not (self.added or self.removed):
+            return list(telling)
+        kept = {word for word in telling if word not in self.added}
+        kept |= {word for word in said if word in self.removed}
+        return [word for word in dict.fromkeys((*telling, *said)) if word in kept] or list(telling)
 
 
 @cache

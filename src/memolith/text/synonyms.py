@@ -130,13 +130,8 @@ def _ours(phrase: str, language: Language | None) -> tuple[Synonym, ...]:
     return tuple(dict.fromkeys(_synonyms(phrase, language, built_in())))[:MOST_SYNONYMS]
 
 
-def is_listed(word: str) -> bool:
-    """Whether a folded word stands in our list, in whichever language."""
-    return any(knows(word, language) for language in LANGUAGES)
-
-
 def knows(word: str, language: Language) -> bool:
-    """Whether a folded word stands in our list as one of this language."""
+    """Whether a folded word is in our list as one of this language."""
     return bool(_look_up(word, (LANGUAGES.index(language),), built_in()))
 
 

@@ -45,6 +45,11 @@ def read_words(name: str) -> list[str]:
     return [word for line in _lines(name) for word in line.split()]
 
 
+def read_rows(name: str) -> list[tuple[str, ...]]:
+    """The rows of a file without sections, whose columns are separated by tabs."""
+    return [tuple(line.split("\t")) for line in _lines(name)]
+
+
 def _lines(name: str) -> Iterator[str]:
     path = os.path.join(os.path.dirname(__file__), name)
     with open(path, encoding="utf-8") as file:

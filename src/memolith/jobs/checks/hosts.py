@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import tomllib
@@ -13,11 +12,11 @@ from memolith.jobs.checks.findings import Findings, shown
 from memolith.jobs.checks.subject import Subject
 from memolith.jobs.reports import Check
 from memolith.profile import Profile
+from memolith.text import json_text
 from memolith.text.commands import root_option
 
 _MOST_BYTES = 64_000_000  # some hosts keep chats beside their settings
 _OURS = "memolith"
-_BY_HAND = 'Add to %s in ~/%s: "memolith": {"command": "memolith", "args": ["mcp"%s]}'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,10 +24,9 @@ class Host:
     """Where a host keeps its settings, below the user's home, and how one tells it of a server."""
 
     name: str
+    install: str  # its name for `memolith install`
     folder: str  # there when the host was ever used
     files: tuple[str, ...]
-    command: str = ""  # what adds a server to it, if it has one
-    place: str = "mcpServers"  # where in the first of the files servers stand
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,38 +40,40 @@ class Server:
 HOSTS = (
     Host(
         name="Claude Code",
+        install="claude-code",
         folder=".claude",
         files=(".claude.json", ".claude/settings.json"),
-        command="claude mcp add -s user memolith --",
     ),
     Host(
         name="Claude Desktop",
+        install="claude-desktop",
         folder=".config/Claude",
         files=(".config/Claude/claude_desktop_config.json",),
     ),
     Host(
         name="Claude Desktop",
+        install="claude-desktop",
         folder="Library/Application Support/Claude",
         files=("Library/Application Support/Claude/claude_desktop_config.json",),
     ),
     Host(
         name="Codex",
+        install="codex",
         folder=".codex",
         files=(".codex/config.toml",),
-        command="codex mcp add memolith --",
     ),
-    Host(name="Cursor", folder=".cursor", files=(".cursor/mcp.json",)),
+    Host(name="Cursor", install="cursor", folder=".cursor", files=(".cursor/mcp.json",)),
     Host(
         name="Gemini CLI",
+        install="gemini",
         folder=".gemini",
         files=(".gemini/settings.json",),
-        command="gemini mcp add -s user memolith",
     ),
     Host(
         name="OpenClaw",
+        install="openclaw",
         folder=".openclaw",
         files=(".openclaw/openclaw.json",),
-        place="mcp.servers",
     ),
 )
 # Where in a settings file servers stand, by name. Claude Code has more of them for each project.
@@ -100,10 +100,7 @@ def _named_root(profile: Profile) -> str:
 
 def _advice(host: Host, root: str) -> str:
     """How one tells the host of this memory."""
-    if host.command:
-        return f"To add it: {host.command} memolith mcp{root and root_option(root)}"
-    more = f', "--root", {json.dumps(root, ensure_ascii=False)}' if root else ""
-    return _BY_HAND % (host.place, host.files[0], more)
+    return f"To add it: memolith install {host.install}{root and root_option(root)}"
 
 
 def _check_host(found: Findings, host: Host, home: str, root: str) -> None:
@@ -134,7 +131,7 @@ def _settings(path: str) -> object:
         return {}
     with open(path, "rb") as file:
         text = file.read(_MOST_BYTES).decode("utf-8-sig")
-    return tomllib.loads(text) if path.endswith(".toml") else json.loads(text or "{}")
+    return tomllib.loads(text) if path.endswith(".toml") else json_text.parse(text).value
 
 
 def servers(settings: object) -> list[Server]:

@@ -129,7 +129,7 @@ def check_disk(subject: Subject) -> list[Check]:
         found.add(
             "warn",
             f"The profile is in a folder that {syncer} syncs: two machines may write at once.",
-            "Write on one machine at a time, or keep the profile elsewhere and sync it by git.",
+            "Leave .memolith out of that. Where both wrote, this merges them: memolith doctor --fix",
         )
     kind = file_system(real, _mounts())
     if kind in _NETWORK_SYSTEMS or kind.startswith("fuse."):
@@ -211,9 +211,25 @@ def check_git(subject: Subject) -> list[Check]:
     """Whether git would publish private files; nothing is said where git is not used."""
     import shlex
 
+    from memolith.jobs.machines import has_driver, remotes
+
     found = Findings("git", "Git")
+    in_git = has_driver(subject.root)
+    if in_git is False:
+        found.add(
+            "warn",
+            "Git does not know here how to merge this memory: it would leave conflict marks in it.",
+            f"Once in each clone: memolith init --git {shlex.quote(subject.root)}",
+        )
     tracked, others = private_files_in_git(subject.root)
-    if tracked:
+    if in_git:  # by `memolith init --git`: its files are there on purpose
+        if tracked and (names := remotes(subject.root)):
+            found.add(
+                "info",
+                f"Git can push this memory to {shown(', '.join(names))}: whoever can read that"
+                " repository can read the memory, secret records included.",
+            )
+    elif tracked:
         is_alone = any(entry.path == ROOT for entry in subject.entries)
         has_own = is_alone and os.path.exists(os.path.join(subject.root, ".git"))
         found.add(

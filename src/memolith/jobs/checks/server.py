@@ -9,7 +9,7 @@ from memolith.jobs.checks.subject import Subject
 from memolith.jobs.reports import Check
 from memolith.jobs.server_files import last_address, read_token
 
-_HEALTHY = '{"ok":true}'
+HEALTHY = '{"ok":true}'
 _LONGEST = 100
 _SECONDS = 1.0  # for an answer from this machine
 _EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104 - nothing is bound here
@@ -28,11 +28,11 @@ def check_server(subject: Subject) -> list[Check]:
     if not token:
         return found.checks("none yet; the first start of `memolith serve` makes it", "off")
     serve = subject.config.serve
-    if started and started != (serve.host, serve.port) and _answer(*started) == _HEALTHY:
+    if started and started != (serve.host, serve.port) and health_answer(*started) == HEALTHY:
         return found.checks(f"only you can read it; a server answers at {_place(*started)}")
     place = _place(serve.host, serve.port)
-    answer = _answer(serve.host, serve.port)
-    if answer not in ("", _HEALTHY):
+    answer = health_answer(serve.host, serve.port)
+    if answer not in ("", HEALTHY):
         found.add(
             "info",
             f"The program at {place} does not answer like a server of ours.",
@@ -53,7 +53,7 @@ def _may_ask(host: str) -> bool:
     return host in _EVERYWHERE or is_loopback(host)
 
 
-def _answer(host: str, port: int) -> str:
+def health_answer(host: str, port: int) -> str:
     """What is answered when we ask whether the server is well; "" when nobody is there."""
     if not port:
         return ""  # any free one: nobody knows which

@@ -132,6 +132,6 @@ def check_conflicts(subject: Subject) -> list[Check]:
             found.add(
                 "warn",
                 f"{shown(entry.path)} was left by a sync or merge tool and is not read.",
-                "Copy what is missing into the real file, then delete it.",
+                "Bring what only it has into the real file: memolith doctor --fix",
             )
     return found.checks("none")

@@ -1,0 +1,122 @@
+"""The exports of ChatGPT and Claude: a folder, `conversations.json`, or the .zip as it was downloaded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from memolith.clock import Clock
+from memolith.files import layout
+from memolith.importers.items import Item, Skip, blocks, moment, one_name
+from memolith.importers.opening import Source
+from memolith.importers.transcripts import turns
+from memolith.jobs.chat import Message
+
+# Nothing else of an archive is read.
+_CHATS = (
+    "conversations.json",
+    "*/conversations.json",
+    "conversations-*.json",
+    "*/conversations-*.json",
+)
+_MEMORIES = ("memories.json", "*/memories.json")
+_SHOWN = ("text", "multimodal_text")
+_Messages = Callable[[dict[str, object]], Iterator[Message]]
+
+
+def detect_chatgpt(source: Source) -> bool:
+    """Whether it is an export of ChatGPT."""
+    return any(b'"mapping"' in next(source.blocks(name), b"") for name in _files(source)[:1])
+
+
+def detect_claude(source: Source) -> bool:
+    """Whether it is an export of Claude."""
+    return any(b'"chat_messages"' in next(source.blocks(name), b"") for name in _files(source)[:1])
+
+
+def read_chatgpt(source: Source, _: Clock) -> Iterator[Item]:
+    """Of each conversation the branch that was seen last; one conversation is in memory at a time."""
+    yield from _conversations(source, "chatgpt", "mapping", _of_chatgpt)
+
+
+def read_claude(source: Source, _: Clock) -> Iterator[Item]:
+    """Every conversation, and what Claude remembered."""
+    yield from _conversations(source, "claude", "chat_messages", _of_claude)
+    for name in source.names(*_MEMORIES):
+        for one in source.elements(name):
+            for text in _texts(one):
+                yield from blocks(layout.ROOT_MEMORY, text)
+
+
+def _files(source: Source) -> list[str]:
+    return source.names("*.json") if source.is_file else source.names(*_CHATS)
+
+
+def _conversations(source: Source, platform: str, key: str, messages: _Messages) -> Iterator[Item]:
+    for name in source.expect(_files(source)):
+        for number, one in enumerate(source.elements(name), start=1):
+            if not isinstance(one, dict) or key not in one:
+                where = f"{name} element {number}"
+                yield Skip("turns", f"not a conversation of {platform}", where=where)
+                continue
+            ids = (one.get("conversation_id"), one.get("id"), one.get("uuid"), f"{name}-{number}")
+            begun = moment(one.get("create_time") or one.get("created_at"))
+            chat = one_name(str(next(filter(None, ids))), platform)
+            yield from turns(messages(one), chat, platform, begun or source.modified(name))
+
+
+def _of_chatgpt(conversation: dict[str, object]) -> Iterator[Message]:
+    nodes = conversation["mapping"] if isinstance(conversation["mapping"], dict) else {}
+    at, branch, seen = conversation.get("current_node"), list[object](), set[object]()
+    if at not in nodes:  # an older export: the last message ends the branch
+        at = next(reversed(nodes), None)
+    while isinstance(node := nodes.get(at), dict) and at not in seen:
+        seen.add(at)
+        branch.append(node.get("message"))
+        at = node.get("parent")
+    for message in reversed(branch):
+        match message:
+            case {
+                "author": {"role": ("user" | "assistant") as role},
+                "content": {**content},
+                **rest,
+            }:
+                about = rest.get("metadata")
+                is_hidden = isinstance(about, dict) and about.get(
+                    "is_visually_hidden_from_conversation"
+                )
+                is_shown = content.get("content_type") in _SHOWN and not is_hidden
+                if is_shown and rest.get("recipient", "all") == "all":
+                    parts = content.get("parts")
+                    texts = parts if isinstance(parts, list) else ()
+                    text = "\n".join(part for part in texts if isinstance(part, str))
+                    yield Message(role == "user", text, moment(rest.get("create_time")))
+
+
+def _of_claude(conversation: dict[str, object]) -> Iterator[Message]:
+    messages = conversation["chat_messages"]
+    for message in messages if isinstance(messages, list) else ():
+        match message:
+            case {"sender": ("human" | "assistant") as sender, **rest}:
+                inner = rest.get("content")
+                parts = (
+                    [part.get("text") for part in inner if isinstance(part, dict)]
+                    if isinstance(inner, list)
+                    else []
+                )
+                text = "\n".join(part for part in parts if isinstance(part, str)) or str(
+                    rest.get("text") or ""
+                )
+                yield Message(sender == "human", text, moment(rest.get("created_at")))
+
+
+def _texts(content: object) -> Iterator[str]:
+    """The texts of whatever shape; not those of keys such as ids."""
+    match content:
+        case str(text) if " " in text:
+            yield text
+        case dict(values):
+            for value in values.values():
+                yield from _texts(value)
+        case list(values):
+            for value in values:
+                yield from _texts(value)

@@ -1,0 +1,211 @@
+"""The folder, file or zip archive that is imported; it is only read, piece by piece."""
+
+from __future__ import annotations
+
+import codecs
+import json
+import os
+import re
+import zipfile
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager
+from datetime import UTC, datetime
+from fnmatch import fnmatchcase
+from functools import cached_property
+from itertools import chain
+
+from memolith.errors import FileFormatError, NotFoundError, RefusedError
+from memolith.files.folder import Folder, our_errors
+
+_BLOCK = 1 << 18
+# Of one member of an archive, and of one element of a list: no chat is as large.
+_MAX_MEMBER = 8 << 30
+_MAX_ELEMENT = 128 << 20
+_MAX_FILE = 64 << 20
+# Texts of chats are packed to a tenth; what claims to be a thousand times its size is a trap.
+_MAX_RATIO = 300
+_FREE = 16 << 20
+_BETWEEN = re.compile(r"[\s,]*")
+
+
+class Source(AbstractContextManager["Source"]):
+    """What is imported, by the names of its files; `done` of `total` bytes were read."""
+
+    def __init__(self, path: str) -> None:
+        """`path` is a folder, a zip archive, or one file, which is then the only one there."""
+        self.path = os.path.realpath(os.path.expanduser(path))
+        self.done = self.total = 0
+        self._only = ""
+        self._zip: zipfile.ZipFile | None = None
+        self._folder: Folder | None = None
+        if not os.path.exists(self.path):
+            raise NotFoundError(f"There is nothing at {path}.", name=path, hint="Check the path.")
+        if os.path.isdir(self.path):
+            self._folder = Folder(self.path)
+            return
+        if zipfile.is_zipfile(self.path):
+            self._zip = zipfile.ZipFile(self.path)
+            return
+        if self.path.lower().endswith(".zip"):
+            hint = "Download it again, or give the unpacked folder."
+            raise FileFormatError(f"{path} is not a zip archive.", path=path, hint=hint)
+        above, self._only = os.path.split(self.path)
+        self._folder = Folder(above)
+
+    def __exit__(self, *_: object) -> None:
+        if self._zip is not None:
+            self._zip.close()
+        if self._folder is not None:
+            self._folder.close()
+
+    @property
+    def is_file(self) -> bool:
+        """Whether it is one file, and not a folder or an archive."""
+        return bool(self._only)
+
+    def names(self, *patterns: str) -> list[str]:
+        """The files whose names are like one of these patterns, sorted; links are left out."""
+        return [name for name in self._all if any(fnmatchcase(name, like) for like in patterns)]
+
+    @cached_property
+    def _all(self) -> dict[str, None]:
+        if self._zip is not None:
+            return dict.fromkeys(sorted(one.filename for one in self._zip.infolist()))
+        if self._only or self._folder is None:
+            return {self._only: None}
+        return dict.fromkeys(sorted(self._folder.walk(suffix="", hidden=True)))
+
+    def expect(self, names: Iterable[str]) -> list[str]:
+        """The names, and their sizes counted in for the progress."""
+        found = list(names)
+        self.total += sum(map(self._size, found))
+        return found
+
+    def on_disk(self, name: str) -> str | None:
+        """The full path of a file; None if there is none, or only inside an archive."""
+        if self._zip is not None or name not in self._all:
+            return None
+        return os.path.join(os.path.dirname(self.path) if self._only else self.path, name)
+
+    def modified(self, name: str) -> datetime:
+        """When a file was changed last."""
+        if self._zip is not None:
+            return datetime(*self._zip.getinfo(name).date_time, tzinfo=UTC)
+        with our_errors(name):
+            return datetime.fromtimestamp(os.stat(self.on_disk(name) or name).st_mtime, UTC)
+
+    def blocks(self, name: str) -> Iterator[bytes]:
+        """The content of a file, block by block; an archive that unfolds without end is refused."""
+        if self._zip is not None:
+            yield from self._unpacked(self._zip, name)
+            return
+        if self._folder is None:
+            return
+        with our_errors(name):
+            fd, _ = self._folder.open(name)
+            with open(fd, "rb") as file:
+                while block := file.read(_BLOCK):
+                    self.done += len(block)
+                    yield block
+
+    def read(self, name: str) -> bytes | None:
+        """The whole content of a small file; None if there is no such file."""
+        if name not in self._all:
+            return None
+        data = bytearray()
+        for block in self.blocks(name):
+            data += block
+            if len(data) > _MAX_FILE:
+                raise FileFormatError(f"{name} is larger than 64 MB.", path=name, hint="Split it.")
+        return bytes(data)
+
+    def json(self, name: str) -> dict[str, object]:
+        """The object in a small JSON file; empty if there is none that can be read."""
+        try:
+            content = json.loads(self.read(name) or b"{}")
+        except (ValueError, RecursionError):
+            return {}
+        return content if isinstance(content, dict) else {}
+
+    def lines(self, name: str) -> Iterator[bytes]:
+        """The lines of a file."""
+        rest = b""
+        for block in self.blocks(name):
+            *whole, rest = (rest + block).split(b"\n")
+            yield from whole
+            if len(rest) > _MAX_FILE:
+                raise FileFormatError(f"{name} has a line of more than 64 MB.", path=name)
+        if rest.strip():
+            yield rest
+
+    def elements(self, name: str) -> Iterator[object]:
+        """The elements of a JSON list, one at a time; of anything else in JSON, that itself."""
+        return json_elements(name, self.blocks(name))
+
+    def _size(self, name: str) -> int:
+        if self._zip is not None:
+            return self._zip.getinfo(name).file_size
+        stamp = self._folder.stamp(name) if self._folder else None
+        return stamp[1] if stamp else 0
+
+    def _unpacked(self, archive: zipfile.ZipFile, name: str) -> Iterator[bytes]:
+        member, read = archive.getinfo(name), 0
+        try:
+            with archive.open(member) as file:
+                while block := file.read(_BLOCK):
+                    read += len(block)
+                    self.done += len(block)
+                    is_trap = read > _FREE + _MAX_RATIO * member.compress_size
+                    if is_trap or read > _MAX_MEMBER:
+                        raise RefusedError(
+                            f"{name} unfolds to far more than it should: it is not read further.",
+                            hint="Unpack the archive yourself, and import the folder.",
+                        )
+                    yield block
+        except (zipfile.BadZipFile, RuntimeError, EOFError, OSError, NotImplementedError) as error:
+            reason = f"{name} cannot be unpacked: {error}."
+            raise FileFormatError(reason, path=self.path, hint="Unpack it yourself.") from error
+
+
+def json_elements(name: str, data: Iterable[bytes]) -> Iterator[object]:
+    """The elements of a list in JSON; only one of them is in memory at a time.
+
+    >>> list(json_elements("x", [b'[{"a": 1}, {"b"', b": 2}]"]))
+    [{'a': 1}, {'b': 2}]
+    """
+    decode = codecs.getincrementaldecoder("utf-8-sig")("replace").decode
+    read = json.JSONDecoder().raw_decode
+    text, wait, is_list, count = "", 0, False, 0
+    for block in chain(data, (b"",)):
+        text += decode(block, not block)
+        if not is_list and text.lstrip()[:1] == "[":
+            text, is_list = text.lstrip()[1:], True
+        if len(text) < wait and block:
+            continue
+        at = _after(text, 0)
+        try:
+            while at < len(text) and text[at] != "]":
+                element, end = read(text, at)
+                if block and end == len(text):
+                    break  # a number may go on in the next block
+                yield element
+                count, at = count + 1, _after(text, end)
+                wait = 0
+        except (ValueError, RecursionError):
+            # Not whole: it is tried again when there is twice as much.
+            wait = 2 * (len(text) - at)
+        text = text[at:]
+        if len(text) > _MAX_ELEMENT:
+            break
+    if text.strip() not in ("", "]"):
+        raise FileFormatError(
+            f"{name} is not whole JSON: it breaks off behind element {count:,}, and what comes before"
+            " is imported.",
+            path=name,
+            hint="Download the export again, and import it again: nothing is written twice.",
+        )
+
+
+def _after(text: str, at: int) -> int:
+    found = _BETWEEN.match(text, at)
+    return found.end() if found else at

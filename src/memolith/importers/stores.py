@@ -1,0 +1,125 @@
+"""Other memories: the MCP memory server's JSON, mem0, and folders of Markdown, which stay where they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from memolith.clock import Clock
+from memolith.importers.items import Item, Line, Skip, Value, make_record, moment
+from memolith.importers.opening import Source
+from memolith.index.foreign import read_table
+
+
+def detect_mcp(source: Source) -> bool:
+    """Whether it is the file of the MCP memory server."""
+    return any(
+        b'"entityType"' in next(source.blocks(name), b"") for name in _json_files(source)[:3]
+    )
+
+
+def read_mcp(source: Source, _: Clock) -> Iterator[Item]:
+    """Each observation of an entity and each relation is a record; they have no date but the file's."""
+    for name in source.expect(_json_files(source)):
+        for element in source.elements(name):
+            yield from _graph(element, source.modified(name))
+
+
+def _graph(element: object, created: datetime) -> Iterator[Item]:
+    match element:
+        case {"entities": list(entities), "relations": list(relations)}:
+            for one in (*entities, *relations):
+                yield from _graph(one, created)
+        case {"name": str(name), "observations": list(observations), **rest}:
+            about = {"entity": name, "type": str(rest.get("entityType") or "")}
+            for text in observations:
+                yield _fact(
+                    f"{name}: {text}", "mcp-memory", created, keywords=[name], metadata=about
+                )
+        case {"from": str(begin), "to": str(end), "relationType": str(kind)}:
+            words = [begin, end]
+            yield _fact(
+                f"{begin} {kind.replace('_', ' ')} {end}", "mcp-memory", created, keywords=words
+            )
+        case _:
+            yield Skip("records", "neither an entity nor a relation")
+
+
+def detect_mem0(source: Source) -> bool:
+    """Whether it is the folder of mem0, or an export of its memories."""
+    is_export = any(
+        b'"memory"' in next(source.blocks(name), b"") for name in _json_files(source)[:3]
+    )
+    return bool(source.names("history.db")) or is_export
+
+
+def read_mem0(source: Source, clock: Clock) -> Iterator[Item]:
+    """What holds now: of `get_all` as JSON, or of the history that mem0 keeps in SQLite."""
+    for name in source.expect(_json_files(source)):
+        for element in source.elements(name):
+            inner = (
+                next((element[key] for key in ("results", "memories") if key in element), element)
+                if isinstance(element, dict)
+                else element
+            )
+            for one in inner if isinstance(inner, list) else [inner]:
+                yield _memory(one, clock)
+    newest: dict[object, dict[str, object]] = {}
+    for row in read_table(source.on_disk("history.db"), "history"):
+        first = newest.get(row.get("memory_id"), row)
+        newest[row.get("memory_id")] = {
+            **row,
+            "created_at": first.get("created_at") or row.get("created_at"),
+        }
+    for memory_id, row in newest.items():
+        is_gone = row.get("event") == "DELETE" or row.get("is_deleted")
+        kept = {
+            "id": memory_id,
+            "memory": row.get("new_memory"),
+            "created_at": row.get("created_at"),
+        }
+        yield Skip("records", "deleted in mem0") if is_gone else _memory(kept, clock)
+
+
+def _memory(one: object, clock: Clock) -> Item:
+    match one:
+        case {"memory": str(text), **rest} if text.strip():
+            found = rest.get("metadata")
+            about = dict(found) if isinstance(found, dict) else {}
+            about |= {key: rest[key] for key in ("user_id", "agent_id", "run_id") if rest.get(key)}
+            created, words = moment(rest.get("created_at"), clock), rest.get("categories")
+            return _fact(text, "mem0", created, id=rest.get("id"), keywords=words, metadata=about)
+    return Skip("records", "not a memory of mem0")
+
+
+def _fact(text: str, channel: str, created: datetime | None, **more: object) -> Line:
+    return Line(make_record(text, channel, created, "fact", **more))
+
+
+def _json_files(source: Source) -> list[str]:
+    return (
+        source.names("*.json", "*.jsonl")
+        if source.is_file
+        else source.names("memory.json*", "memories.json*", "*/memory.json*")
+    )
+
+
+def detect_basic_memory(source: Source) -> bool:
+    """Whether it is a folder of basic-memory, which gives each file a permalink."""
+    notes = [] if source.is_file else source.names("*.md")[:20]
+    return any(b"\npermalink:" in next(source.blocks(name), b"") for name in notes)
+
+
+def detect_obsidian(source: Source) -> bool:
+    """Whether it is a vault of Obsidian."""
+    return bool(source.names(".obsidian/*"))
+
+
+def detect_folder(source: Source) -> bool:
+    """Whether it is a folder with Markdown at its top."""
+    return not source.is_file and any("/" not in name for name in source.names("*.md"))
+
+
+def read_folder(source: Source, _: Clock) -> Iterator[Item]:
+    """Nothing is copied: the folder is searched where it is, and stays as it is."""
+    yield Value("index.extra_paths", [source.path], "folder")

@@ -1,0 +1,228 @@
+"""Words to chunks: postings as rows of the database, and BM25 over them in NumPy."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memolith.index.schema import BLOCK
+from memolith.interfaces import USER
+from memolith.text.digests import blake2b
+from memolith.text.terms import is_second_form
+
+if TYPE_CHECKING:
+    import apsw
+
+    from memolith.index.arrays import Arrays, Statistics
+
+Keys = NDArray[np.int64]
+Floats = NDArray[np.float32]
+Mask = NDArray[np.bool_]
+
+# The usual constants of BM25; around them our benchmark moves by less than its noise.
+K1 = 1.5
+B = 0.75
+# Field weights come in quarters, so that a term in a heading can count less than one in the text.
+TERM_UNIT = 0.25
+_LENGTH = struct.Struct("<f")
+_MAX_KNOWN = 200_000
+_known: dict[str, int] = {}
+
+_APPEND = (
+    "INSERT INTO postings VALUES (?,?,?,?) ON CONFLICT DO UPDATE SET"
+    " places = CAST(places || excluded.places AS BLOB),"
+    " counts = CAST(counts || excluded.counts AS BLOB)"
+)
+
+
+def term_hash(term: str) -> int:
+    """The number a term is stored under, the same in every process."""
+    number = _known.get(term)
+    if number is None:
+        if len(_known) > _MAX_KNOWN:
+            _known.clear()
+        digest = blake2b(term.encode(errors="surrogatepass"), digest_size=8).digest()
+        number = _known[term] = int.from_bytes(digest, "little", signed=True)
+    return number
+
+
+def pack_terms(terms: Mapping[str, float]) -> bytes:
+    """The terms of a chunk as bytes: hashes, how often in units of a quarter, length in words."""
+    hashes = np.array([term_hash(term) for term in terms], dtype="<i8")
+    counts = [min(255, int(count / TERM_UNIT + 0.5)) or 1 for count in terms.values()]
+    # A word that is stored under a second stem is not two words: texts of one language would
+    # count as twice as long as those of another.
+    length = sum(count for term, count in terms.items() if not is_second_form(term))
+    return join_terms(hashes, np.array(counts, np.uint8), length)
+
+
+def join_terms(hashes: Keys, counts: NDArray[np.uint8], length: float) -> bytes:
+    """The same from arrays."""
+    return hashes.tobytes() + counts.tobytes() + _LENGTH.pack(length)
+
+
+def unpack_terms(data: bytes) -> tuple[Keys, NDArray[np.uint8], float]:
+    """The hashes, counts and length that `pack_terms` made."""
+    count = (len(data) - _LENGTH.size) // 9
+    return (
+        np.frombuffer(data, dtype="<i8", count=count),
+        np.frombuffer(data, dtype="u1", offset=8 * count, count=count),
+        _LENGTH.unpack_from(data, 9 * count)[0],
+    )
+
+
+def add_postings(db: apsw.Connection, added: Mapping[int, bytes]) -> None:
+    """Append the packed terms of new chunks, by key, to the postings of their blocks."""
+    parts = [unpack_terms(terms)[:2] for terms in added.values()]
+    keys = np.repeat(np.array(list(added), np.int64), [len(hashes) for hashes, _ in parts])
+    if not len(keys):
+        return
+    hashes = np.concatenate([hashes for hashes, _ in parts])
+    counts = np.concatenate([counts for _, counts in parts])
+    order = np.lexsort((keys, hashes, keys // BLOCK))
+    keys, hashes, counts = keys[order], hashes[order], counts[order]
+    blocks, places = np.divmod(keys, BLOCK)
+    begins = np.ones(len(keys), np.bool_)
+    begins[1:] = (hashes[1:] != hashes[:-1]) | (blocks[1:] != blocks[:-1])
+    starts = begins.nonzero()[0]
+    every_place, every_count = places.astype("<u2").tobytes(), counts.tobytes()
+    bounds = [*starts.tolist(), len(keys)]
+    terms = zip(blocks[starts].tolist(), hashes[starts].tolist(), bounds, bounds[1:], strict=False)
+    db.executemany(
+        _APPEND,
+        (
+            (block, term, every_place[2 * start : 2 * stop], every_count[start:stop])
+            for block, term, start, stop in terms
+        ),
+    )
+
+
+def erase_postings(db: apsw.Connection, keys: Collection[int]) -> None:
+    """Leave nothing of these chunks in any posting."""
+    by_block: dict[int, list[int]] = {}
+    for key in keys:
+        by_block.setdefault(key // BLOCK, []).append(key % BLOCK)
+    for block, some in by_block.items():
+        gone = np.zeros(BLOCK, np.bool_)
+        gone[some] = True
+        changed = []
+        for term, data, counts in db.execute(
+            "SELECT term, places, counts FROM postings WHERE block = ?", (block,)
+        ):
+            places = np.frombuffer(data, "<u2")
+            left = ~gone[places]
+            if not left.all():
+                often = np.frombuffer(counts, np.uint8)[left]
+                changed.append((places[left].tobytes(), often.tobytes(), block, term))
+        db.executemany("UPDATE postings SET places=?, counts=? WHERE block=? AND term=?", changed)
+        db.execute("DELETE FROM postings WHERE block = ? AND length(places) = 0", (block,))
+
+
+def idf(found: int, total: int) -> float:
+    """How much a term tells that so many of all have."""
+    return float(np.log1p((max(total - found, 0) + 0.5) / (found + 0.5)))
+
+
+class Matches:
+    """The postings of the words of a question, of the chunks that count."""
+
+    def __init__(
+        self,
+        db: apsw.Connection,
+        words: Sequence[Mapping[str, float]],
+        arrays: Arrays,
+        shown: Mask,
+        statistics: Statistics,
+    ) -> None:
+        self._arrays = arrays
+        self.statistics = statistics
+        self._words = [{term_hash(term): weight for term, weight in word.items()} for word in words]
+        self._postings = self._read(db, shown)
+        self._idf = {
+            term: idf(len(keys), statistics.chunks) for term, (keys, _) in self._postings.items()
+        }
+        unknown = idf(0, statistics.chunks)
+        self.rarity = [
+            min((self._idf.get(term, unknown) for term, weight in word.items() if weight == 1),
+                default=unknown)
+            for word in self._words
+        ]  # fmt: skip
+
+    def _read(self, db: apsw.Connection, shown: Mask) -> dict[int, tuple[Keys, Floats]]:
+        terms = list({term for word in self._words for term in word})
+        parts: dict[int, list[tuple[Keys, NDArray[np.uint8]]]] = {}
+        marks = ",".join("?" * len(terms))
+        statement = (
+            f"SELECT term, places, counts FROM postings WHERE block = ? AND term IN ({marks})"  # noqa: S608 - question marks
+        )
+        for block in range(len(shown) // BLOCK + 1):
+            for term, places, counts in db.execute(statement, (block, *terms)):
+                keys = np.frombuffer(places, "<u2").astype(np.int64) + block * BLOCK
+                parts.setdefault(term, []).append((keys, np.frombuffer(counts, np.uint8)))
+        found = {}
+        for term, some in parts.items():
+            keys, counts = (np.concatenate(part) for part in zip(*some, strict=True))
+            counted = shown[keys]
+            if not counted.all():
+                keys, counts = keys[counted], counts[counted]
+            if len(keys):
+                found[term] = keys, counts * np.float32(TERM_UNIT)
+        return found
+
+    def scores(self) -> Floats:
+        """BM25 of every chunk, by key; of a word its best term counts."""
+        length, usual = self._arrays.length, self.statistics.usual_length
+        total = np.zeros(len(length), np.float32)
+        for word in self._words:
+            known = [(term, weight) for term, weight in word.items() if term in self._postings]
+            best = total if len(known) == 1 else np.zeros_like(total)
+            for term, weight in known:
+                keys, counts = self._postings[term]
+                saturation = length[keys] * np.float32(K1 * B / usual) + np.float32(K1 * (1 - B))
+                factor = np.float32((K1 + 1) * weight * self._idf[term])
+                worth = counts * factor / (counts + saturation)
+                if best is total:
+                    total[keys] += worth
+                else:
+                    best[keys] = np.maximum(best[keys], worth)
+            if best is not total:
+                total += best
+        return total
+
+    def group_scores(self, groups: Keys) -> NDArray[Any]:
+        """BM25 of whole groups, and of what the user said in each."""
+        statistics = self.statistics
+        lengths = statistics.group_lengths[:, groups]
+        usual = lengths.sum(axis=1) / np.maximum((lengths > 0).sum(axis=1), 1)
+        usual = np.where(usual > 0, usual, 1)[:, None]
+        saturation = K1 * (1 - B + B * lengths / usual)
+        place = np.full(statistics.group_lengths.shape[1], -1)
+        place[groups] = np.arange(len(groups))
+        scores, all_groups = np.zeros((2, len(groups))), statistics.groups
+        by_term = {term: self._in_groups(term, place, len(groups)) for term in self._postings}
+        for word in self._words:
+            best = np.zeros_like(scores)
+            for term, weight in word.items():
+                if term in by_term:
+                    in_all, counts = by_term[term]
+                    worth = counts * (K1 + 1) / (counts + saturation)
+                    best = np.maximum(best, worth * (weight * idf(in_all, all_groups)))
+            scores += best
+        return scores
+
+    def _in_groups(self, term: int, place: Keys, size: int) -> tuple[int, NDArray[Any]]:
+        """In how many groups a term is, and how often in some of them: in all, and said by the user."""
+        keys, counts = self._postings[term]
+        of = self._arrays.group[keys]
+        has = np.zeros(len(place), np.bool_)
+        has[of] = True
+        at = place[of]
+        inside = (at >= 0).nonzero()[0]
+        at, some = at[inside], counts[inside]
+        by_user = self._arrays.role[keys[inside]] == USER
+        often = np.stack([np.bincount(at, some, size), np.bincount(at, some * by_user, size)])
+        return int(np.count_nonzero(has[1:])), often

@@ -1,0 +1,220 @@
+"""The record of a summary, and the statements that go into one."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import replace
+from datetime import date, datetime
+from hashlib import sha256
+
+from memolith.files import layout
+from memolith.files.document import Document, Line
+from memolith.files.record_format import encode_line, readable_record
+from memolith.interfaces import Statement
+from memolith.jobs.compact_plan import LEVELS, MAX_COVERED_NAMED, Group, short
+from memolith.text.open_secrets import surely_holds_secret
+from memolith.text.sentences import sentences
+from memolith.text.summary_line import short_id
+from memolith.text.summary_text import read_summary, summary_lines, without_record
+from memolith.types import Provenance, Record, Sensitivity, Trust
+from memolith.visibility import current
+
+# The strictest last. Secret records are never compacted, so they are not here.
+_STRICTNESS: tuple[Sensitivity, ...] = ("public", "operational", "private-user")
+_MARK = b"<!-- memolith:covers "
+_LINE = re.compile(rb"<!-- memolith:covers (\S+):((?: \S+)*) -->\r?\n?")
+_CHANNELS: dict[Trust, str] = {"user": "user", "agent": "system", "external": "external"}
+
+
+def statements_of(
+    records: Sequence[Record],
+    now: datetime,
+    day_of: Callable[[datetime], date],
+    corrected: Collection[str] = (),
+    secret: Collection[str] = (),
+) -> list[Statement]:
+    """What the records say that still holds; summaries are taken apart again.
+
+    `corrected` are ids whose successor may stand anywhere, `secret` those that any file marks so.
+    """
+    found: list[Statement] = []
+    for record in current(records, now, corrected):
+        day, ids = day_of(record.created), (short_id(record.id),)
+        if record.category == "compaction":
+            found += read_summary(record.text, day, ids)
+        elif text := _without_secrets(record.text):
+            found.append(Statement(text=text, ids=ids, day=day, category=record.category))
+    return still_open(still_true(found, corrected), secret)
+
+
+def _without_secrets(text: str) -> str:
+    """The text without sentences that hold a password or key: sessions start with summaries."""
+    if not surely_holds_secret(text):
+        return text
+    return "\n".join(one for one in sentences(text) if not surely_holds_secret(one))
+
+
+def still_true(statements: Iterable[Statement], corrected: Iterable[str]) -> list[Statement]:
+    """The statements without those that rest on corrected records alone."""
+    gone = {short_id(record_id) for record_id in corrected}
+    return [one for one in statements if not one.ids or not gone.issuperset(one.ids)]
+
+
+def still_open(statements: Iterable[Statement], secret: Iterable[str]) -> list[Statement]:
+    """The statements without those that a record says, be it one of several, that is secret by now."""
+    hidden = {short_id(record_id) for record_id in secret}
+    return [one for one in statements if hidden.isdisjoint(one.ids)]
+
+
+def summary_record(
+    group: Group,
+    records: Sequence[Record],
+    statements: Sequence[Statement],
+    day_of: Callable[[datetime], date],
+    archive: str,
+    *,
+    by_model: bool = False,
+) -> Record:
+    """One record for the group: as strict as the strictest, as sure as the least sure of them.
+
+    It is dated like the newest of them, and names them or the archive that lists them all. Its id follows from theirs: the same again is the same record.
+    """
+    first = min(records, key=_beginning)
+    last = max(records, key=lambda record: record.created)
+    covered = sum(_count(record) for record in records)
+    begins, ends = _beginning(first), day_of(last.created).isoformat()
+    title = f"{begins} to {ends}" if begins != ends else ends
+    body = summary_lines(statements)
+    return Record(
+        id=_id_of(records),
+        text=f"Summary of {title} ({covered} records)\n{body}",
+        category="compaction",
+        session=_only(record.session for record in records) or "system",
+        created=last.created,
+        provenance=Provenance(
+            channel=_only(record.provenance.channel for record in records)
+            or _CHANNELS[group.trust],
+            confidence=min(record.provenance.confidence for record in records),
+            sensitivity=max((record.sensitivity for record in records), key=_STRICTNESS.index),
+        ),
+        metadata={
+            "level": LEVELS[group.level],
+            "from": begins,
+            "to": ends,
+            "records": covered,
+            **({"by": "model"} if by_model else {}),
+            **_cited([record.id for record in records], archive),
+        },
+    )
+
+
+def _cited(ids: Sequence[str], archive: str) -> dict[str, object]:
+    named = [short(record_id) for record_id in ids[: MAX_COVERED_NAMED + 1]]
+    return {"covers": named} if len(named) <= MAX_COVERED_NAMED else {"covers_in": archive}
+
+
+def leaves_of(records: Iterable[Record], archive: bytes) -> list[str]:
+    """The ids of all that a summary of these stands for: of summaries, what they stand for."""
+    found: dict[str, None] = {}
+    for record in records:
+        inside = covered_by(archive, record.id) if record.category == "compaction" else ()
+        found.update(dict.fromkeys(inside or (short(record.id),)))
+    return list(found)
+
+
+def long_statements(group: Group, statements: Iterable[Statement]) -> list[Statement]:
+    """What of a group belongs into the long memory: each record once, and nothing from outside.
+
+    Sessions start with the long memory, and text of strangers must not speak to the agent there. Words
+    of user and agents stand there side by side, so each line says whose it is.
+    """
+    is_new = group.retired or any(entry.level == 0 for entry in group.entries)
+    if not is_new or group.trust == "external":
+        return []
+    return [replace(one, said_by=group.trust) for one in statements]
+
+
+def summaries_without(document: Document, record_id: str) -> Document:
+    """The document with its summaries rid of what rests on a forgotten record alone."""
+    name = short_id(record_id).encode()
+    is_long = layout.is_long_memory(document.path, document.data)
+    lines = tuple(
+        Line(line.number, _line_without(line, record_id, is_long_memory=is_long))
+        if name in line.data
+        else line
+        for line in document.lines
+    )
+    return Document(document.path, tuple(line for line in lines if line.data))
+
+
+def _line_without(line: Line, record_id: str, *, is_long_memory: bool) -> bytes:
+    if not line.looks_like_record:
+        if not is_long_memory:
+            return without_covered(line.data, record_id)  # other prose is yours
+        text = line.data.decode(errors="surrogateescape")
+        left = without_record(text.rstrip("\r\n"), record_id)
+        return line.data if left == text.rstrip("\r\n") else _as_line(left)
+    record = readable_record(line.data)
+    if record is None or record.category != "compaction":
+        return line.data
+    metadata = dict(record.metadata)
+    covers = metadata.get("covers")
+    if isinstance(covers, list):
+        metadata["covers"] = [name for name in covers if name != short(record_id)]
+    text = without_record(record.text, record_id)
+    if (text, metadata) == (record.text, record.metadata):
+        return line.data
+    return encode_line(replace(record, text=text, metadata=metadata))
+
+
+def _as_line(text: str) -> bytes:
+    return text.encode(errors="surrogateescape") + b"\n" if text else b""
+
+
+def _beginning(record: Record) -> str:
+    begins = record.metadata.get("from") if record.category == "compaction" else None
+    if isinstance(begins, str) and re.fullmatch(r"\d{4}-\d\d-\d\d", begins):
+        return begins
+    return record.created.date().isoformat()
+
+
+def _count(record: Record) -> int:
+    count = record.metadata.get("records") if record.category == "compaction" else None
+    return count if isinstance(count, int) and not isinstance(count, bool) else 1
+
+
+def _only(values: Iterable[str]) -> str:
+    found = Counter(values)
+    return next(iter(found)) if len(found) == 1 else ""
+
+
+def _id_of(records: Iterable[Record]) -> str:
+    digits = sha256("\n".join(record.id for record in records).encode(errors="replace")).hexdigest()
+    return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-8{digits[17:20]}-{digits[20:32]}"
+
+
+def covers_line(summary_id: str, ids: Iterable[str]) -> bytes:
+    """The line for a summary.
+
+    >>> covers_line("3f6f0f0e-6d0b", ["77aa01bc-1111", "9a1b2c3d-2222"])
+    b'<!-- memolith:covers 3f6f0f0e-6d0b: 77aa01bc-1111 9a1b2c3d-2222 -->\\n'
+    """
+    named = " ".join((f"{short(summary_id)}:", *map(short, ids)))
+    return _MARK + named.encode(errors="replace") + b" -->\n"
+
+
+def covered_by(archive: bytes, summary_id: str) -> tuple[str, ...]:
+    """The beginnings of the ids that a summary covers; none if the archive does not tell."""
+    start = archive.rfind(_MARK + short(summary_id).encode(errors="replace") + b":")
+    found = _LINE.match(archive, start) if start >= 0 else None
+    return tuple(name.decode(errors="replace") for name in found[2].split()) if found else ()
+
+
+def without_covered(line: bytes, record_id: str) -> bytes:
+    """The line without a forgotten record; any other line as it is."""
+    name = b" " + short(record_id).encode(errors="replace")
+    if not line.startswith(_MARK) or name + b" " not in line:
+        return line
+    return line.replace(name + b" ", b" ")

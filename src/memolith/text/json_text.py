@@ -1,0 +1,211 @@
+"""Changes in the text of a JSON file with comments: all that is not ours stays byte for byte.
+
+Hosts read JSON, JSON with comments, or JSON5 (OpenClaw); a text of each can be changed here.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+_BLANK = re.compile(r"(?:\s|\ufeff|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'', re.DOTALL)
+_WORD = re.compile(r"[^\s,:\[\]{}\"'/]+")
+_ESCAPE = re.compile(r"\\(\r?\n|.)", re.DOTALL)
+_MAX_DEPTH = 100
+_WORDS = {"true": True, "false": False, "null": None}
+
+
+class NotJsonError(ValueError):
+    """A text that is not JSON, not even with comments."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Node:
+    """A value and where it is in the text; the members of an object have keys, the items of a list none."""
+
+    start: int
+    end: int
+    value: object
+    key: str = ""
+    key_start: int = 0
+    children: list[Node] | None = field(default=None)
+
+    def member(self, key: str) -> Node | None:
+        """The last member with this key, which is the one that counts."""
+        found = [child for child in self.children or () if child.key == key]
+        return found[-1] if found and isinstance(self.value, dict) else None
+
+
+def parse(text: str) -> Node:
+    """The value that a text is; an empty text is an empty object."""
+    start = _skip(text, 0)
+    if start == len(text):
+        return Node(start=start, end=start, value={}, children=[])
+    node = _value(text, start, 0)
+    if _skip(text, node.end) != len(text):
+        raise NotJsonError(f"something follows its end (line {_line(text, node.end)})")
+    return node
+
+
+def with_member(text: str, path: Sequence[str], value: object) -> str:
+    """The text with a member of an object set; objects on the way to it are made where they are missing."""
+    if not text.strip("\ufeff \t\r\n"):
+        text += "{}\n"
+    node, depth = parse(text), 0
+    while depth < len(path) - 1 and (inner := node.member(path[depth])) is not None:
+        node, depth = inner, depth + 1
+    if not isinstance(node.value, dict):
+        raise NotJsonError(f"{'.'.join(path[:depth]) or 'it'} is not an object")
+    for key in reversed(path[depth + 1 :]):
+        value = {key: value}
+    old = node.member(path[depth])
+    if old is not None:
+        return text[: old.start] + _dumped(text, value, depth + 1) + text[old.end :]
+    return _inserted(
+        text, node, f"{json.dumps(path[depth])}: {_dumped(text, value, depth + 1)}", depth
+    )
+
+
+def with_item(text: str, path: Sequence[str], item: object) -> str:
+    """The text with one more item at the end of a list, which is made where it is missing."""
+    node: Node | None = parse(text)
+    for key in path:
+        node = node and node.member(key)
+    if node is None:
+        return with_member(text, path, [item])
+    if not isinstance(node.value, list):
+        raise NotJsonError(f"{'.'.join(path)} is not a list")
+    return _inserted(text, node, _dumped(text, item, len(path) + 1), len(path))
+
+
+def without(text: str, path: Sequence[str], is_ours: Callable[[object], bool] | None = None) -> str:
+    """The text without a member; with `is_ours`, without the items of a list for which it is true."""
+    *above, last = path
+    node: Node | None = parse(text)
+    for key in above if is_ours is None else path:
+        node = node and node.member(key)
+    if node is None or node.children is None:
+        return text
+    children = node.children
+    for at in reversed(range(len(children))):
+        child = children[at]
+        if child.key == last if is_ours is None else is_ours(child.value):
+            text = _cut(text, node, children, at)
+            del children[at]
+    return text
+
+
+def _cut(text: str, node: Node, children: list[Node], at: int) -> str:
+    """The text without a child; its line goes if nothing else is on it, and so does one comma."""
+    start, end = children[at].key_start, children[at].end
+    after = _skip(text, end)
+    if text[after : after + 1] == ",":
+        end = after + 1
+    elif at:  # the last one: the comma before it goes
+        comma = text.index(",", _skip(text, children[at - 1].end))
+        text = text[:comma] + text[comma + 1 :]
+        start, end = start - 1, end - 1
+    blanks = len(text[:start]) - len(text[:start].rstrip(" \t\r\n"))
+    if "\n" in text[start - blanks : start]:
+        start -= blanks
+        if len(children) == 1 and text[end:].lstrip()[:1] in ("}", "]"):
+            end += len(text[end:]) - len(text[end:].lstrip())
+    return text[:start] + text[end:]
+
+
+def _inserted(text: str, node: Node, entry: str, depth: int) -> str:
+    """The text with an entry behind the last child of an object or list."""
+    newline = "\r\n" if "\r\n" in text else "\n"
+    indent = _indent(text)
+    closing = node.end - 1
+    children = node.children or []
+    if children:
+        last = children[-1].end
+        if text[_skip(text, last)] != ",":
+            text, closing = f"{text[:last]},{text[last:]}", closing + 1
+    at = len(text[:closing].rstrip())
+    rest = text[at:closing] if "\n" in text[at:closing] else newline + indent * depth
+    return f"{text[:at]}{newline}{indent * (depth + 1)}{entry}{rest}{text[closing:]}"
+
+
+def _dumped(text: str, value: object, depth: int) -> str:
+    lines = json.dumps(value, indent=_indent(text), ensure_ascii=False).splitlines()
+    newline = "\r\n" if "\r\n" in text else "\n"
+    return (newline + _indent(text) * depth).join(lines)
+
+
+def _indent(text: str) -> str:
+    found = re.search(r"\n([ \t]+)\S", text)
+    return found[1] if found else "  "
+
+
+def _skip(text: str, at: int) -> int:
+    """Behind blanks and comments."""
+    match = _BLANK.match(text, at)
+    return match.end() if match else at
+
+
+def _line(text: str, at: int) -> int:
+    return text.count("\n", 0, at) + 1
+
+
+def _value(text: str, at: int, depth: int) -> Node:
+    if depth > _MAX_DEPTH:
+        raise NotJsonError("it is nested too deep")
+    opening = text[at : at + 1]
+    if opening and opening in "{[":
+        return _container(text, at, depth, is_object=opening == "{")
+    word, end = _scalar(text, at)
+    return Node(start=at, end=end, value=word)
+
+
+def _scalar(text: str, at: int) -> tuple[object, int]:
+    if match := _STRING.match(text, at):
+        return _unquoted(match[0]), match.end()
+    match = _WORD.match(text, at)
+    if match is None:
+        raise NotJsonError(f"it cannot be parsed (line {_line(text, at)})")
+    word = match[0]
+    try:
+        return _WORDS[word] if word in _WORDS else json.loads(word), match.end()
+    except ValueError:
+        return word, match.end()  # a bare key, or a number of JSON5
+
+
+def _unquoted(quoted: str) -> str:
+    try:
+        return str(json.loads(quoted))
+    except ValueError:  # of JSON5: single quotes, lines that go on
+        return _ESCAPE.sub(lambda match: "" if "\n" in match[1] else match[1], quoted[1:-1])
+
+
+def _container(text: str, start: int, depth: int, *, is_object: bool) -> Node:
+    closing = "}" if is_object else "]"
+    children: list[Node] = []
+    at = _skip(text, start + 1)
+    while text[at : at + 1] != closing:
+        child = _member(text, at, depth) if is_object else _value(text, at, depth + 1)
+        child.key_start = child.key_start or child.start
+        children.append(child)
+        at = _skip(text, child.end)
+        if text[at : at + 1] == ",":
+            at = _skip(text, at + 1)
+        elif text[at : at + 1] != closing:
+            raise NotJsonError(f"it cannot be parsed (line {_line(text, at)})")
+    value: object = [child.value for child in children]
+    if is_object:
+        value = {child.key: child.value for child in children}
+    return Node(start=start, end=at + 1, value=value, children=children)
+
+
+def _member(text: str, at: int, depth: int) -> Node:
+    key, end = _scalar(text, at)
+    colon = _skip(text, end)
+    if text[colon : colon + 1] != ":":
+        raise NotJsonError(f"it cannot be parsed (line {_line(text, colon)})")
+    node = _value(text, _skip(text, colon + 1), depth + 1)
+    node.key, node.key_start = str(key), at
+    return node

@@ -1,0 +1,57 @@
+"""`memolith doctor` sends a request through each entry that was installed, and sees what is missing."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.hosts.conftest import PROGRAM
+from tests.hosts.test_install import HOSTS
+
+if TYPE_CHECKING:
+    from tests.hosts.conftest import User
+
+
+def found(user: User, title: str) -> dict[str, str]:
+    """The messages of doctor on one host, and their status."""
+    checks = json.loads(user.memolith("doctor", "--json"))["checks"]
+    hosts = [check for check in checks if check["id"] == "hosts"]
+    return {check["message"]: check["status"] for check in hosts if title in check["message"]}
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_an_installation_that_works_is_well(host: str, user: User) -> None:
+    user.memolith("install", host)
+    ((message, status),) = found(user, HOSTS[host].title).items()
+    assert status == "ok", message
+    assert "answers a request" in message
+
+
+def test_a_server_that_is_switched_off_is_seen(user: User) -> None:
+    user.memolith("install", "codex")
+    path = user.home / ".codex" / "config.toml"
+    path.write_text(path.read_text() + "enabled = false\n")
+    assert any("switched off" in message for message in found(user, "Codex"))
+    user.memolith("install", "codex")
+    assert [*found(user, "Codex").values()] == ["ok"]
+
+
+def test_missing_hooks_and_entries_are_seen(user: User) -> None:
+    user.memolith("install", "gemini")
+    path = user.home / ".gemini" / "settings.json"
+    path.write_text('{"hooks": {}}')
+    messages = " ".join(found(user, "Gemini CLI"))
+    assert "no longer among the servers" in messages
+    assert "BeforeAgent, PreCompress, SessionEnd, SessionStart" in messages
+
+
+def test_a_command_that_is_gone_or_silent_is_seen(user: User) -> None:
+    user.memolith("install", "vscode")
+    path = user.home / ".config" / "Code" / "User" / "mcp.json"
+    working = path.read_text()
+    path.write_text(working.replace(PROGRAM, "/nowhere/memolith"))
+    assert any("cannot be started" in message for message in found(user, "VS Code"))
+    path.write_text(working.replace(PROGRAM, "/bin/true"))
+    assert any("answered no request" in message for message in found(user, "VS Code"))
