@@ -18,7 +18,6 @@ HeaderValue = str | float | tuple[str, ...] | Mapping[str, object]
 
 # Real headers are a few hundred bytes; a larger one is not a header but an attack or an accident.
 MAX_HEADER_BYTES = 16_384
-_MAX_DEPTH = 100
 _FENCE = b"---"
 _OPENING = re.compile(rb"(?:%s)?---[\r ]*(?:\n|\Z)" % BOM)
 _NOTE = re.compile(
@@ -57,8 +56,8 @@ def split_note(data: bytes) -> tuple[bytes, bytes] | None:
 
 def why_no_note(data: bytes) -> str:
     """Why a file that begins like a note is not one; "" for other files."""
-    is_open = _OPENING.match(data) and not split_note(data)
-    return "the front matter has no closing ---" if is_open else ""
+    closed = not _OPENING.match(data) or split_note(data)
+    return "" if closed else "the front matter has no closing ---"
 
 
 def is_broken_secret(data: bytes) -> bool:
@@ -87,10 +86,10 @@ def parse_header(header: bytes) -> dict[str, object]:
         for event in yaml.parse(text, loader):
             if isinstance(event, yaml.AliasEvent):
                 raise RecordFormatError("the front matter uses YAML aliases")
-            depth += isinstance(event, yaml.CollectionStartEvent)
-            depth -= isinstance(event, yaml.CollectionEndEvent)
-            if depth > _MAX_DEPTH:  # libyaml takes quadratic time
-                raise RecordFormatError(f"the front matter is nested deeper than {_MAX_DEPTH}")
+            start, end = yaml.CollectionStartEvent, yaml.CollectionEndEvent
+            depth += isinstance(event, start) - isinstance(event, end)
+            if depth > 100:  # libyaml takes quadratic time
+                raise RecordFormatError("the front matter is nested deeper than 100")
         content = yaml.load(text, loader)  # noqa: S506 — made of a safe loader
     except UnicodeDecodeError as error:
         raise RecordFormatError("the front matter is not UTF-8") from error
