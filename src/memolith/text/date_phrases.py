@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from memolith.text import calendar_days
@@ -147,10 +147,6 @@ def _day(text: str) -> int | None:
     return WORDS["day"].get(text)
 
 
-def _ordinal(text: str) -> int | None:
-    return None if text.isdigit() else _day(text)
-
-
 def _two_days(text: str) -> int | None:
     first, _, last = text.partition("-")
     one, other = _day(first), _day(last)
@@ -174,7 +170,7 @@ CLASSES: Mapping[str, Callable[[str], int | None]] = {
     **{name: words.get for name, words in WORDS.items()},
     "n": _number,
     "day": _day,
-    "ordinal": _ordinal,
+    "ordinal": lambda text: None if text.isdigit() else _day(text),
     "day-day": _two_days,
     "quarter": _between(1, 4),
     "year": _between(1900, 2099),
@@ -195,10 +191,9 @@ class Phrase:
 
 @dataclass(slots=True)
 class Node:
-    """A place reached inside phrases: the words and classes that lead on, and what ends here."""
+    """A place reached inside phrases: the words and <classes> that lead on, and what ends here."""
 
-    words: dict[str, list[Node]] = field(default_factory=dict)
-    classes: dict[str, list[Node]] = field(default_factory=dict)
+    steps: dict[str, list[Node]] = field(default_factory=dict)
     ends: list[Phrase] = field(default_factory=list)
 
 
@@ -214,19 +209,20 @@ class Match:
 
 @cache
 def phrases() -> Node:
-    """All forms of all phrases behind one node."""
+    """All forms of all phrases behind one node; forms that begin alike share their first nodes."""
     root = Node()
+    reached_by: dict[tuple[str, ...], list[Node]] = {(): [root]}
     for meaning, confidence, after, forms in read_rows("date_phrases.txt"):
         words = frozenset(
             word for name in after.split("+") for word in _AFTER.get(name, "").split()
         )
         phrase = Phrase(_resolver(meaning), _CONFIDENCE[confidence], words)
         for form in forms.split("|"):
-            reached = [root]
-            for item in form.split():
-                choices = item.removesuffix("?").split("/")
-                reached = _lead_on(reached, choices, is_optional=item.endswith("?"))
-            for node in reached:
+            items = tuple(form.split())
+            for end in range(1, len(items) + 1):
+                if items[:end] not in reached_by:
+                    reached_by[items[:end]] = _lead_on(reached_by[items[: end - 1]], items[end - 1])
+            for node in reached_by[items]:
                 node.ends.append(phrase)
     return root
 
@@ -259,38 +255,42 @@ def _argument(term: str, values: Sequence[int]) -> int | None:
     return {"+": value + other, "/": value // other, "%": value % other}[found[3]]
 
 
-def _lead_on(reached: list[Node], choices: list[str], *, is_optional: bool) -> list[Node]:
+def _lead_on(reached: list[Node], item: str) -> list[Node]:
     following = Node()
     for node in reached:
-        for choice in choices:
-            steps = node.classes if choice.startswith("<") else node.words
-            steps.setdefault(choice.strip("<>"), []).append(following)
-    return [*reached, following] if is_optional else [following]
+        for choice in item.removesuffix("?").split("/"):
+            node.steps.setdefault(choice, []).append(following)
+    return [*reached, following] if item.endswith("?") else [following]
 
 
 def first_words(root: Node) -> frozenset[str]:
     """Every word a phrase can begin with; numbers come on top."""
-    names = {name.removeprefix("_") for name in root.classes}
-    return frozenset(root.words).union(*(WORDS.get(name, ()) for name in names))
+    return frozenset(word for step in root.steps for word in WORDS.get(step.strip("<_>"), [step]))
 
 
 def matches_at(root: Node, tokens: Sequence[Token], start: int) -> list[Match]:
-    """Every phrase that begins at this token, the longest and surest first; then words before classes."""
+    """Every phrase that begins at this token, the longest and surest first."""
     found = list[Match]()
     open_ends: list[tuple[Node, int, tuple[int, ...]]] = [(root, start, ())]
     while open_ends:
         node, at, values = open_ends.pop()
         found.extend(Match(phrase, start, at, values) for phrase in node.ends)
-        if at == len(tokens):
-            continue
-        text = tokens[at].text
-        open_ends.extend((following, at + 1, values) for following in node.words.get(text, ()))
-        for name, after in node.classes.items():
-            value = CLASSES[name.removeprefix("_")](text)
-            if value is not None:
-                read = values if name.startswith("_") else (*values, value)
-                open_ends.extend((following, at + 1, read) for following in after)
+        if node.steps and at < len(tokens):
+            for step, value in _steps_of(tokens[at].text):
+                if after := node.steps.get(step):
+                    open_ends += [(one, at + 1, values + value) for one in after]
     return sorted(found, key=_order)
+
+
+@lru_cache(4096)
+def _steps_of(text: str) -> Sequence[tuple[str, tuple[int, ...]]]:
+    """The steps a token takes: itself, and each class it is a word of, with its value and without."""
+    steps: list[tuple[str, tuple[int, ...]]] = [(text, ())]
+    for name, read in CLASSES.items():
+        value = read(text)
+        if value is not None:
+            steps += [(f"<{name}>", (value,)), (f"<_{name}>", ())]
+    return steps
 
 
 def _order(match: Match) -> tuple[int, float, int]:

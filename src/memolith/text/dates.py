@@ -77,6 +77,8 @@ def find_days(text: str, today: date, *, day_first: bool | None = None) -> tuple
     if text.isascii() and _beginnings().isdisjoint(_WORD_OR_MARK.findall(text.lower())):
         return ()  # as most questions do; cutting them into tokens takes much longer
     found = tokens(text)
+    if day_first is None and language_of(token.text for token in found) == "es":
+        day_first = True
     return tuple(
         DayRange(
             first=item.days.first,
@@ -182,8 +184,6 @@ def _digits_at(
     text = found[at].text
     if len(text) < 3 or not text[:1].isdigit():
         return None
-    if day_first is None and language_of(token.text for token in found) == "es":
-        day_first = True
     before = found[at - 1].text if at else ""
     # In German 5.11. is a date; elsewhere it may be a version.
     is_expected = before in (_BEFORE_GERMAN if "." in text else _BEFORE_DIGITS)
