@@ -13,7 +13,7 @@ from memolith.files.record_format import encode_line
 from tests.files.samples import make_record
 
 SECRET = "the launch code is 0000"
-HIDDEN = "(a secret record stands here)"
+HIDDEN = "(secret record hidden)"
 
 
 @pytest.fixture

@@ -55,6 +55,6 @@ def test_secrets_and_broken_lines_are_harmless() -> None:
     assert change is not None
     lines = list(diff([change]))
     assert "- My own line" in lines
-    assert "+ (a secret record stands here)" in lines
+    assert "+ (secret record hidden)" in lines
     assert "4711" not in "".join(lines)
     assert any("4711" in line for line in diff([change], include_secret=True))

@@ -161,7 +161,7 @@ def table(rows: Iterable[Sequence[str]], heads: Sequence[str] = ()) -> None:
         elif edge - _width(start) >= min(_MIN_COLUMNS, _width(last)):
             say((start + _cut(last, edge - _width(start))).rstrip())
         else:
-            say("  ".join(left))
+            paragraph("", "  ".join(left))
             say("    ", _cut(last, edge - 4))
 
 

@@ -43,7 +43,7 @@ def with_stand_ins(text: str, secret: Collection[str]) -> str:
     """A summary with a line that stands for each which one of these records says, be it among others.
 
     >>> with_stand_ins("- 2026-11-03 Ana moved. [3f6f0f0e]\\n- 2026-11-04 Tea. [9a1b2c3d]", {"3f6f0f0e"})
-    '(a secret record stands here)\\n- 2026-11-04 Tea. [9a1b2c3d]'
+    '(secret record hidden)\\n- 2026-11-04 Tea. [9a1b2c3d]'
     """
     isdisjoint = frozenset(secret).isdisjoint
     return "\n".join(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-HIDDEN = "(a secret record stands here)"
+HIDDEN = "(secret record hidden)"
 
 
 def counted(number: int, singular: str, plural: str = "") -> str:

@@ -11,7 +11,7 @@ from memolith.files.front_matter import is_broken_secret, parse_header, split_no
 from memolith.files.ledger import Tombstone, tombstones
 from memolith.files.notes import parse_note, sensitivity_in
 from memolith.files.record_format import BOM, RecordFormatError, is_utf16
-from memolith.jobs.checks.findings import Findings, named, shown
+from memolith.jobs.checks.findings import Findings, named, number_of, shown
 from memolith.jobs.checks.record_lines import RecordLines
 from memolith.jobs.checks.subject import Subject
 from memolith.jobs.reports import Check
@@ -161,7 +161,7 @@ class NoteCheck:
 
     def checks(self) -> list[Check]:
         """What was found."""
-        return self._found.checks(counted(self._notes, "note"))
+        return self._found.checks(number_of(self._notes, "note"))
 
 
 def _unreadable_sensitivity(data: bytes) -> str:
@@ -191,4 +191,4 @@ def check_turns(subject: Subject) -> list[Check]:
                 found.add("warn", message, "Mend or delete the line.")
     if not subject.config.chat.enabled:
         found.add("off", "chat.enabled is false, so turns are not kept.")
-    return found.checks(counted(turns, "turn"))
+    return found.checks(number_of(turns, "turn"))

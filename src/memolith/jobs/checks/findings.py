@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from memolith.jobs.reports import Check, CheckStatus
+from memolith.text.wording import counted
 
 # Twenty lines of a kind show the pattern; ten thousand would bury everything else.
 MOST_SHOWN = 20
@@ -53,6 +54,15 @@ class Findings:
 def shown(name: str) -> str:
     """A name out of somebody's folder as a terminal may print it."""
     return name if name.isprintable() else ascii(name)
+
+
+def number_of(count: int, noun: str) -> str:
+    """How many of them were looked at.
+
+    >>> number_of(0, "backup"), number_of(2, "backup")
+    ('none', '2 backups')
+    """
+    return counted(count, noun) if count else "none"
 
 
 def named(names: list[str]) -> str:

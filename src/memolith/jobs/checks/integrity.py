@@ -14,11 +14,6 @@ from memolith.text.wording import counted
 
 # A check-up takes seconds: of a larger memory the newest statements are compared.
 _MOST_COMPARED = 10_000
-_CALLED = {
-    "stale": "stale record",
-    "open-secret": "open secret",
-    "broken-citation": "broken citation",
-}
 
 
 def check_integrity(subject: Subject) -> list[Check]:
@@ -29,11 +24,12 @@ def check_integrity(subject: Subject) -> list[Check]:
     kinds = Counter(finding.kind for finding in report.findings)
     if kinds:
         listed = ", ".join(
-            counted(number, _CALLED.get(kind, kind)) for kind, number in sorted(kinds.items())
+            counted(number, "stale record" if kind == "stale" else kind.replace("-", " "))
+            for kind, number in sorted(kinds.items())
         )
         grave = kinds.keys() & {"open-secret", "contradiction"}
         found.add("warn" if grave else "info", f"{listed}.", "See: memolith scan")
     for warning in report.warnings:
         if "newest" in warning:  # whatever else was not looked at has its line elsewhere
             found.add("info", warning, "To have all compared: memolith scan")
-    return found.checks("Nothing contradicts, repeats or leads nowhere.")
+    return found.checks("No contradictions, duplicates or broken citations.")

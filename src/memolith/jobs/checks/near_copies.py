@@ -5,10 +5,9 @@ from __future__ import annotations
 from unicodedata import category
 
 from memolith.files.locks import STATE_FOLDER
-from memolith.jobs.checks.findings import Findings, shown
+from memolith.jobs.checks.findings import Findings, number_of, shown
 from memolith.jobs.reports import Check
 from memolith.text.folding import fold
-from memolith.text.wording import counted
 from memolith.types import REPEATS, Record
 
 
@@ -38,7 +37,7 @@ class NearCopies:
 
     def checks(self) -> list[Check]:
         """What was found."""
-        return self._found.checks(counted(self._records, "record"))
+        return self._found.checks(number_of(self._records, "record"))
 
 
 def _words(text: str) -> list[str]:

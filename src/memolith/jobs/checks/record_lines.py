@@ -9,7 +9,7 @@ from memolith.files.layout import is_file_of_ours
 from memolith.files.ledger import Tombstone, digest
 from memolith.files.record_format import BOM, PREFIX, claims_to_be_record
 from memolith.files.tail import is_torn
-from memolith.jobs.checks.findings import Findings, shown
+from memolith.jobs.checks.findings import Findings, number_of, shown
 from memolith.jobs.checks.near_copies import NearCopies
 from memolith.jobs.reports import Check
 from memolith.text.wording import counted
@@ -69,8 +69,8 @@ class RecordLines:
         return [
             *self._damaged.checks(f"{counted(self._lines, 'record line')}, all readable"),
             *self._formatted.found,
-            *self._twins.checks(counted(len(self._places), "id")),
-            *self._returned.checks(counted(len(self._forgotten_ids), "tombstone")),
+            *self._twins.checks(number_of(len(self._places), "id")),
+            *self._returned.checks(number_of(len(self._forgotten_ids), "tombstone")),
             *self._copies.checks(),
         ]
 

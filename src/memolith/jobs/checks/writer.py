@@ -16,7 +16,7 @@ from memolith.files.layout import BACKUP_FOLDER
 from memolith.files.locks import LOCK_PATH
 from memolith.files.steps import LockState
 from memolith.files.tail import QUARANTINE
-from memolith.jobs.checks.findings import Findings, named, shown
+from memolith.jobs.checks.findings import Findings, named, number_of, shown
 from memolith.jobs.checks.subject import Subject
 from memolith.jobs.reports import Check
 from memolith.reports import Backup
@@ -140,7 +140,7 @@ def check_backups(subject: Subject) -> list[Check]:
         if entry.path.startswith(BACKUP_FOLDER) and rest == MANIFEST and name not in whole:
             message = f"Backup {shown(name)} has a manifest that cannot be read."
             found.add("error", message, "Its files can still be copied by hand.")
-    return found.checks(counted(len(known), "backup"))
+    return found.checks(number_of(len(known), "backup"))
 
 
 def _damaged_files(subject: Subject, backup: Backup) -> list[str]:
