@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from memolith.errors import FileChangedError
 from memolith.jobs.changes import Edits, applied, only_appends, replaced, undone
-from memolith.jobs.kept import _decode_change, _encode_change
+from memolith.jobs.history import _decode_change, _encode_change
 
 LINES = st.lists(
     st.sampled_from([b"a\n", b"b\n", b"c\r\n", b"\n", b"\xff\0\n", b"d e\n"]), max_size=12

@@ -13,7 +13,7 @@ from memolith.errors import FileChangedError, JobFailedError, JobNotFoundError, 
 from memolith.files.folder import Folder
 from memolith.files.locks import JOB_LOCK, OwnerLock
 from memolith.jobs.changes import replaced
-from memolith.jobs.job import Draft, Plan, Snapshot
+from memolith.jobs.job import Draft, Job, Plan, Snapshot, Workplace
 from memolith.jobs.run import run_job, run_unattended
 
 TRIM = {"trim.max_records": 3}
@@ -37,7 +37,7 @@ def tree(root: str) -> dict[str, str]:
     }
 
 
-class Shout:
+class Shout(Job[Plan]):
     """A job that writes MEMORY.md in capitals, with whatever happens while its text is written."""
 
     name = "shout"
@@ -49,6 +49,10 @@ class Shout:
         self.by_rules = by_rules
         self.problems = list(problems)
         self.drafts = 0
+
+    @classmethod
+    def of(cls, place: Workplace) -> Shout:
+        return cls()
 
     def plan(self, snapshot: Snapshot) -> Plan:
         self.data = snapshot.read("MEMORY.md") or b""
@@ -117,22 +121,30 @@ def test_with_ask_a_plan_waits_until_it_is_applied(full: Memory) -> None:
     assert memory_md(full) == before
 
 
-def test_a_proposal_that_no_longer_fits_is_refused_then_planned_anew(full: Memory) -> None:
+def test_a_proposal_that_no_longer_fits_is_planned_again_with_its_settings_and_that_is_said(
+    full: Memory,
+) -> None:
     asking = Memory(full.root, settings=ASKED)
     proposal = asking.jobs.trim()
     path = Path(full.root, "MEMORY.md")
     oldest = full.records()[0].text
     path.write_text(path.read_text().replace(oldest, f"{oldest}, edited by hand"))
+    elsewhere = Memory(full.root, settings={"trim.max_chars": 9_000})  # other limits, and no review
     with pytest.raises(FileChangedError, match=r"MEMORY\.md#L") as refused:
-        asking.jobs.apply(proposal.id)
-    assert refused.value.hint.endswith("memolith trim")
-    with pytest.raises(FileChangedError) as elsewhere:  # where nothing but the files is known
-        Memory(full.root, settings={"trim.max_chars": 9_000}).jobs.apply(proposal.id)
-    flags = " ".join(f"--set {name}={value}" for name, value in ASKED.items())
-    assert elsewhere.value.hint.endswith(f"memolith trim {flags}")
-    newer = asking.jobs.trim()
+        elsewhere.jobs.apply(proposal.id)
+    (newer,) = asking.jobs.list()
     assert newer.id != proposal.id
-    assert [report.id for report in asking.jobs.list()] == [newer.id]
+    assert (newer.status, newer.counts, newer.settings) == ("proposed", proposal.counts, proposal.settings)  # fmt: skip
+    assert f"It was planned again: {newer.id}" in str(refused.value)
+    assert refused.value.hint.endswith(f"memolith jobs apply {newer.id}")
+    assert "edited by hand" in asking.jobs.diff(newer.id)
+    assert elsewhere.jobs.apply(newer.id).status == "done"
+    assert len(full.records()) == 3
+
+
+def test_a_proposal_that_is_declined_is_gone(full: Memory) -> None:
+    asking = Memory(full.root, settings=ASKED)
+    asking.jobs.trim()
     assert asking.jobs.decline("last").status == "declined"
     assert asking.jobs.list() == ()
 

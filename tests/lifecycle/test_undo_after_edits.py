@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from memolith import Memory
 from memolith.jobs.changes import Edits, applied, split_lines, undone
-from memolith.jobs.kept import scrubbed
+from memolith.jobs.history import scrubbed
 from memolith.jobs.reports import Change, JobReport
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ import pytest
 
 from memolith import Memory
 from memolith.errors import FileChangedError, JobNotFoundError
+from memolith.jobs.history import UNDONE
 from memolith.jobs.scheduler import maintain
-from memolith.jobs.undone import UNDONE
 from tests.lifecycle.conftest import ON
 from tests.lifecycle.dreams import COOKIE, LOG, Life
 from tests.lifecycle.life import live, text_of

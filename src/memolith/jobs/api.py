@@ -5,26 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from memolith.clock import Clock
-from memolith.config.load import LLM_KEY, api_key
 from memolith.errors import JobNotFoundError, MemolithError, RefusedError
 from memolith.files import gate
 from memolith.files.ledger import Ledger, find_record
 from memolith.files.passages import ledger_for
-from memolith.jobs import apply, approve, diffs, kept
+from memolith.jobs import apply, approve, diffs, history
 from memolith.jobs.chat import read_chat
 from memolith.jobs.compact import CompactJob
 from memolith.jobs.dream import DreamJob
 from memolith.jobs.dreaming.explain import dream_status, explain
 from memolith.jobs.dreaming.settle import settle
 from memolith.jobs.experiences import ExperienceJob, move_cursor
-from memolith.jobs.flush import flush
+from memolith.jobs.flush import NAME, covered, flush
 from memolith.jobs.forget import forget_record, forget_turns, of_channel
 from memolith.jobs.integrity import scan
 from memolith.jobs.job import Job, P, Workplace, index_changes, purge_index
-from memolith.jobs.kept_damage import damage_told
 from memolith.jobs.relationships import relationships, stored_experiences
 from memolith.jobs.reports import (
     ChannelReport,
@@ -38,11 +36,12 @@ from memolith.jobs.reports import (
     ScanReport,
     ScheduledRun,
 )
-from memolith.jobs.run import ANOTHER_JOB, run_job, run_unattended, trim
+from memolith.jobs.run import ANOTHER_JOB, apply_proposal, run_job, run_unattended, trim
 from memolith.jobs.schedule import Run, last_runs, note_run
 from memolith.jobs.timeline import receipts
+from memolith.jobs.trim import TrimJob
 from memolith.jobs.validation import validated
-from memolith.llm.prompts import choose_summariser, load_prompt
+from memolith.llm.prompts import load_prompt
 from memolith.results import SearchResult
 from memolith.search.filters import make_filters
 from memolith.store import Store
@@ -51,6 +50,12 @@ from memolith.visibility import channel_name, trust, visible
 
 if TYPE_CHECKING:  # it loads NumPy
     from memolith.finder import Finder
+
+# What a proposal or report of the past is about, by the name of its job.
+_KINDS: Mapping[str, type[Job[Any]]] = {
+    kind.name: kind for kind in (TrimJob, CompactJob, DreamJob, ExperienceJob)
+}
+_COVERED = {kind.name: kind.covered for kind in _KINDS.values()} | {NAME: covered}
 
 
 class Jobs:
@@ -80,12 +85,7 @@ class Jobs:
 
     def compact(self, *, dry_run: bool = False) -> JobReport:
         """Summarise old records until MEMORY.md is under the limits of `compact`."""
-        config = self._place.config
-        key = "" if dry_run else api_key(LLM_KEY)  # a dry run sends nothing
-        summariser = choose_summariser(config.llm, key)
-        by_hand = self._place.by_hand
-        job = CompactJob(config, self._place.clock, summariser, by_hand=by_hand)
-        return self._validated(self._run(job, dry_run=dry_run))
+        return self._validated(self._run(CompactJob.of(self._place), dry_run=dry_run))
 
     def dream(
         self, *, dry_run: bool = False, again: bool = False, progress: Progress | None = None
@@ -240,7 +240,7 @@ class Jobs:
                 ScheduledRun(job=run.job, at=run.at, came_of=run.came_of or None)
                 for run in last_runs(folder).values()
             )
-            return JobList(kept.kept_jobs(folder), runs, damage_told(folder))
+            return JobList(history.kept_jobs(folder), runs, history.damage_messages(folder))
 
     def receipts(self, limit: int = 50, offset: int = 0) -> tuple[Receipt, ...]:
         """What was handed to agents, when and why, newest first: the log of recalls."""
@@ -254,7 +254,7 @@ class Jobs:
         """One job; its id may be shortened, and `last` is the newest."""
         gate.check_is_text(job_id=job_id)
         with self._place.reading() as folder:
-            return kept.find_job(folder, job_id)
+            return history.find_job(folder, job_id)
 
     def diff(self, job: str | JobReport, *, include_secret: bool = False) -> str:
         """What a job changed, or what a dry run or a proposal would change, in lines that people read.
@@ -319,19 +319,19 @@ class Jobs:
             )
 
     def apply(self, job_id: str) -> JobReport:
-        """Apply a proposal; raises FileChangedError when its files were edited since."""
+        """Apply a proposal; if its sources changed since, plan it again and raise FileChangedError."""
         gate.check_is_text(job_id=job_id)
-        return self._validated(self._synced(apply.apply_proposal(self._place, job_id)))
+        return self._validated(self._synced(apply_proposal(self._place, job_id, _KINDS)))
 
     def decline(self, job_id: str) -> JobReport:
         """Delete a proposal."""
         gate.check_is_text(job_id=job_id)
-        return apply.decline_proposal(self._place, job_id)
+        return apply.decline_proposal(self._place, job_id, _COVERED)
 
     def undo(self, job_id: str) -> JobReport:
         """Take back what a job changed, byte for byte; what was written since stays."""
         gate.check_is_text(job_id=job_id)
-        return self._synced(apply.undo_job(self._place, job_id, self._check_undo))
+        return self._synced(apply.undo_job(self._place, job_id, self._check_undo, _COVERED))
 
     def _check_undo(self, report: JobReport) -> None:
         if report.job == approve.NAME:  # which may have raised a mark

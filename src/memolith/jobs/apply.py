@@ -20,13 +20,19 @@ from memolith.files.locks import JOB_LOCK, OwnerLock
 from memolith.files.notes import records_in
 from memolith.files.transaction import Transaction
 from memolith.jobs.changes import applied, lines_of, merged, only_appends, undone
+from memolith.jobs.history import (
+    Covered,
+    encode_report,
+    find_job,
+    job_path,
+    new_job_id,
+    newer_jobs,
+    note_undone,
+    prune_jobs,
+)
 from memolith.jobs.job import Job, P, Reader, Snapshot, Workplace
-from memolith.jobs.kept import encode_report, find_job, job_path, new_job_id, newer_jobs, prune_jobs
 from memolith.jobs.left_over import TakenBack, kept_told
-from memolith.jobs.outdated import check_holds
-from memolith.jobs.planned_with import command_to_plan_anew, planned_with
 from memolith.jobs.reports import Change, JobReport
-from memolith.jobs.undone import note_undone
 from memolith.types import Stamp
 
 Contents = Mapping[str, bytes | None]
@@ -52,11 +58,12 @@ def apply_changes(
         before: Contents = {path: folder.read(path) for path in stamps}
         make = merged if around_edits else applied
         after = {
-            change.path: _after(change, before[change.path], make) for change in report.changes
+            change.path: after_change(change, before[change.path], make)
+            for change in report.changes
         }
-        if seen is None or not seen.is_current():
-            check_holds(report, Snapshot(folder), place)
-        _judge(job, folder, before, after)
+        if job and (seen is None or not seen.is_current()):
+            require_sources(job, report, Snapshot(folder))
+        judge(job, folder, before, after)
         # An archive only grows: a copy of it at each run would fill the disk.
         rewritten = {change.path for change in report.changes if not _is_archived(change)}
         backup = save_backup(
@@ -89,6 +96,17 @@ def apply_changes(
     return done
 
 
+def require_sources(job: Job[P], report: JobReport, snapshot: Snapshot) -> None:
+    """Raise FileChangedError if something that would be told does not hold any more, or must not be told."""
+    if gone := list(job.outdated(report.changes, snapshot)):
+        what = f"the proposal {report.id}" if report.id else f"the job {report.job}"
+        more = f"; and {len(gone) - 1:,} more" if len(gone) > 1 else ""
+        raise FileChangedError(
+            f"What {what} would write does not hold any more ({gone[0]}{more}). Nothing was changed.",
+            path=report.changes[-1].path,
+        )
+
+
 def _write(
     transaction: Transaction,
     done: JobReport,
@@ -104,77 +122,34 @@ def _write(
         transaction.replace(change.path, after[change.path], stamps[change.path])
 
 
-def propose(
-    place: Workplace, report: JobReport, job: Job[P], stale: JobReport | None, seen: Snapshot
-) -> JobReport:
-    """Keep the changes as a proposal, in the place of one that no longer fits the files."""
-    with place.writing() as transaction:
-        folder = transaction.folder
-        before: Contents = {change.path: folder.read(change.path) for change in report.changes}
-        after = {
-            change.path: _after(change, before[change.path], applied) for change in report.changes
-        }
-        if not seen.is_current():
-            check_holds(report, seen.anew(), place)
-        _judge(job, folder, before, after)
-        job_id = new_job_id(folder, report.job, report.created)
-        settings = planned_with(place.config, report.job)
-        report = replace(report, id=job_id, status="proposed", settings=settings)
-        transaction.replace(job_path(report), encode_report(report), None)
-        if stale is not None:
-            transaction.remove(job_path(stale), folder.stamp(job_path(stale)))
-        transaction.commit()
-    return report
-
-
-def apply_proposal(place: Workplace, job_id: str) -> JobReport:
-    """Apply a proposal as it stands; raises FileChangedError when lines that would go were edited since."""
-    with place.reading() as folder, _alone(folder):
-        report = find_job(folder, job_id, "proposed")
-        if report.status != "proposed":
-            raise _wrong_state(report, "only a proposal can be applied")
-        try:
-            return apply_changes(place, report)
-        except FileChangedError as error:
-            command = command_to_plan_anew(report.job, report.settings, place.config)
-            hint = f"Have it planned anew, in the place of this proposal: {command}"
-            raise FileChangedError(error.message, path=error.path, hint=hint) from error
-
-
-def still_fits(folder: Folder, report: JobReport, place: Workplace) -> bool:
-    """Whether a proposal could be applied right now."""
-    try:
-        for change in report.changes:
-            _after(change, folder.read(change.path), merged)
-        check_holds(report, Snapshot(folder), place)
-    except FileChangedError:
-        return False
-    return True
-
-
-def decline_proposal(place: Workplace, job_id: str) -> JobReport:
+def decline_proposal(place: Workplace, job_id: str, covered: Mapping[str, Covered]) -> JobReport:
     """Put a proposal aside for good."""
     with place.writing() as transaction:
         folder = transaction.folder
         report = find_job(folder, job_id, "proposed")
         if report.status != "proposed":
-            raise _wrong_state(report, "only a proposal can be declined")
-        note_undone(transaction, report)
+            raise wrong_state(report, "only a proposal can be declined")
+        note_undone(transaction, report, covered)
         transaction.remove(job_path(report), folder.stamp(job_path(report)))
         transaction.commit()
     return replace(report, status="declined")
 
 
-def undo_job(place: Workplace, job_id: str, check: Callable[[JobReport], None]) -> JobReport:
+def undo_job(
+    place: Workplace,
+    job_id: str,
+    check: Callable[[JobReport], None],
+    covered: Mapping[str, Covered],
+) -> JobReport:
     """Take back what a job changed, byte for byte; what was written since stays, and is told.
 
     `check` raises if the caller may not undo this job.
     The report that is kept has all changes, the one that is returned those whose files it put back.
     """
-    with place.reading() as folder, _alone(folder), place.writing() as transaction:
+    with place.reading() as folder, alone(folder), place.writing() as transaction:
         report = find_job(folder, job_id, "done")
         if report.status != "done":
-            raise _wrong_state(report, "only a job that was done can be undone")
+            raise wrong_state(report, "only a job that was done can be undone")
         check(report)
         stamps = {change.path: folder.stamp(change.path) for change in report.changes}
         now: Contents = {path: folder.read(path) for path in stamps}
@@ -192,7 +167,7 @@ def undo_job(place: Workplace, job_id: str, check: Callable[[JobReport], None]) 
                 transaction.replace(change.path, new[change.path], stamps[change.path])
         told = tuple(kept_told(files))  # the warnings of before were about what is taken back
         undo = replace(report, status="undone", warnings=told, backup=backup)
-        note_undone(transaction, report)
+        note_undone(transaction, report, covered)
         transaction.replace(job_path(undo), encode_report(undo), folder.stamp(job_path(report)))
         transaction.commit()
         prune_backups(folder, place.config.store.backups_kept)
@@ -200,7 +175,8 @@ def undo_job(place: Workplace, job_id: str, check: Callable[[JobReport], None]) 
         return replace(undo, changes=tuple(changed))
 
 
-def _alone(folder: Folder) -> OwnerLock:
+def alone(folder: Folder) -> OwnerLock:
+    """The job lock; raises WriterBusyError while another job runs."""
     try:
         return OwnerLock(folder, JOB_LOCK)
     except BlockingIOError as error:
@@ -212,7 +188,8 @@ def _alone(folder: Folder) -> OwnerLock:
         ) from error
 
 
-def _wrong_state(report: JobReport, rule: str) -> JobNotFoundError:
+def wrong_state(report: JobReport, rule: str) -> JobNotFoundError:
+    """That a job of this status cannot be treated so."""
     return JobNotFoundError(
         f"The job {report.id} is {report.status}; {rule}.",
         name=report.id or "",
@@ -263,7 +240,7 @@ def _check_newer_jobs(folder: Folder, report: JobReport, files: Mapping[str, Tak
                 )
 
 
-def _after(
+def after_change(
     change: Change, current: bytes | None, make: Callable[[Change, bytes | None], bytes]
 ) -> bytes:
     """The content to write. Additions to an archive do not depend on what stands above them."""
@@ -290,9 +267,8 @@ def _not_as_planned(done: JobReport, found: Mapping[str, bytes], after: Mapping[
     return ""
 
 
-def _judge(
-    job: Job[P] | None, folder: Folder, before: Contents, after: Mapping[str, bytes]
-) -> None:
+def judge(job: Job[P] | None, folder: Folder, before: Contents, after: Mapping[str, bytes]) -> None:
+    """Raise JobFailedError if the job finds the files wrong after its changes."""
     problem = job.problem(_reader(folder, before), _reader(folder, after)) if job else ""
     if problem:
         raise JobFailedError(f"{problem}; nothing was changed.")

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from typing import Self
 
 from memolith.files import chat_log, layout
 from memolith.files.document import Document
 from memolith.files.front_matter import split_note
 from memolith.files.notes import readable_note
 from memolith.jobs.changes import Edits, split_lines, with_values
-from memolith.jobs.job import Draft, Plan, Reader, Snapshot
+from memolith.jobs.job import Draft, Job, Plan, Snapshot, Workplace
 from memolith.jobs.reports import Change
 from memolith.text.cleaning import one_line
 from memolith.text.wording import counted
@@ -29,7 +30,7 @@ class ApprovePlan(Plan):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ApproveJob:
+class ApproveJob(Job[ApprovePlan]):
     """Writes the user's decision about one record, or a whole channel, into the lines of the records."""
 
     record_id: str = ""
@@ -37,8 +38,12 @@ class ApproveJob:
     sensitivity: Sensitivity | None = None  # the mark that the records get; None lets them in
     archive: str = ""
     external: Patterns = ()
-    name: str = NAME
-    by_rules: bool = True
+    name = NAME
+
+    @classmethod
+    def of(cls, place: Workplace) -> Self:
+        """Of nothing: what is approved, the user says."""
+        return cls(archive=place.config.trim.archive_path, external=place.config.trust.external)
 
     def plan(self, snapshot: Snapshot) -> ApprovePlan:
         """Which lines of which files change."""
@@ -67,10 +72,6 @@ class ApproveJob:
     def draft(self, plan: ApprovePlan, *, preview: bool) -> Draft:
         """The changes of the plan."""
         return Draft(changes=plan.changes)
-
-    def problem(self, before: Reader, after: Reader) -> str:
-        """Nothing is judged: each line has the text it had."""
-        return ""
 
     def _new_lines(self, path: str, data: bytes) -> dict[int, tuple[str, bytes]]:
         """The id of the record, "" for a turn of a chat, and the line it gets, by line number."""

@@ -175,6 +175,20 @@ def split_lines(data: bytes) -> list[bytes]:
     return [*lines, last] if last else lines
 
 
+def removed_lines(changes: Iterable[Change]) -> Iterator[tuple[str, bytes]]:
+    """The lines that go, each with its file."""
+    for change in changes:
+        for hunk in change.hunks:
+            yield from ((change.path, line) for line in split_lines(hunk.removed))
+
+
+def inserted_lines(changes: Iterable[Change]) -> Iterator[tuple[str, bytes]]:
+    """The lines that come, each with its file."""
+    for change in changes:
+        for hunk in change.hunks:
+            yield from ((change.path, line) for line in split_lines(hunk.inserted))
+
+
 def lines_of(hunk: Hunk) -> list[bytes]:
     """The lines that come or go."""
     return split_lines(hunk.removed) + split_lines(hunk.inserted)

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import operator
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from typing import Self
 
 from memolith.clock import Clock
+from memolith.config.load import LLM_KEY, api_key
 from memolith.config.sections import Config
+from memolith.files import layout
 from memolith.files.record_format import encode_line, encode_time
 from memolith.interfaces import Statement, Summariser
 from memolith.jobs import long_memory
-from memolith.jobs.changes import Edits, replaced, split_lines
+from memolith.jobs.changes import Edits, inserted_lines, removed_lines, replaced, split_lines
 from memolith.jobs.compact_plan import (
     LEVELS,
     TRUSTED_FIRST,
@@ -23,9 +26,11 @@ from memolith.jobs.compact_plan import (
     describe,
     plan_compaction,
     record_lines,
+    short,
 )
-from memolith.jobs.job import Draft, Reader, Snapshot
-from memolith.jobs.reports import Change
+from memolith.jobs.history import UNDONE, undone_by
+from memolith.jobs.job import Draft, Job, Reader, Snapshot, Workplace
+from memolith.jobs.reports import Change, Hunk
 from memolith.jobs.summaries import (
     covered_by,
     covers_line,
@@ -37,10 +42,11 @@ from memolith.jobs.summaries import (
     summary_record,
 )
 from memolith.jobs.trim import not_yet_archived
-from memolith.jobs.undone import UNDONE, undone_by
 from memolith.llm.check import MAX_USELESS_ANSWERS, Checked, checked_summary, model_counts, refusals
+from memolith.llm.prompts import choose_summariser
 from memolith.llm.rules import Rules, texts_of
 from memolith.text.folding import fold
+from memolith.text.summary_line import read_line
 from memolith.text.summary_text import read_summary, summary_lines
 from memolith.text.wording import counted
 from memolith.types import Record
@@ -69,10 +75,11 @@ class _Written:
     checked: Checked
 
 
-class CompactJob:
+class CompactJob(Job[CompactPlan]):
     """Bring MEMORY.md under the limits of `compact` by summarising what is old."""
 
     name = "compact"
+    sections = ("compact", "long_memory", "trim")
 
     def __init__(
         self, config: Config, clock: Clock, summariser: Summariser, *, by_hand: bool = True
@@ -93,6 +100,12 @@ class CompactJob:
         self._files: dict[str, bytes | None] = {}
         self._corrected: frozenset[str] = frozenset()  # records that a newer one took the place of
         self._secret: frozenset[str] = frozenset()  # records that any file marks secret
+
+    @classmethod
+    def of(cls, place: Workplace) -> Self:
+        """The job of this memory, whose summaries are written by its model, if it has one."""
+        summariser = choose_summariser(place.config.llm, api_key(LLM_KEY))
+        return cls(place.config, place.clock, summariser, by_hand=place.by_hand)
 
     def _scope(
         self, undone: Collection[str] = frozenset(), secret: Collection[str] = frozenset()
@@ -190,6 +203,28 @@ class CompactJob:
         if len(added) != len(came) or any(line.record.category != "compaction" for line in added):
             return "a line that is no summary would have come"
         return "" if len(added) <= len(removed) else "there would be more records than before"
+
+    def outdated(self, changes: Sequence[Change], snapshot: Snapshot) -> Iterator[str]:
+        """A record that is told of must be neither replaced nor expired nor secret."""
+        told = list(dict.fromkeys(_told(changes)))
+        now = self._clock.now()
+        dated = b"".join(line for _, line in removed_lines(changes) if b"expires" in line)
+        records = (line.record for line in record_lines(dated))
+        expired = {one.id for one in records if one.expires and one.expires <= now}
+        held = set(still_true(told, {*snapshot.ledger().replaced, *expired}))
+        shown = set(still_open(held, snapshot.ledger().secret))
+        for one in told:
+            if one not in held:
+                yield f"{', '.join(one.ids)}: a newer record has taken its place, or it has expired"
+            elif one not in shown:
+                yield f"{', '.join(one.ids)}: it is secret"
+
+    @staticmethod
+    def covered(path: str, hunk: Hunk) -> Iterator[str]:
+        """The records, and the months of the long memory, that went into summaries."""
+        del path
+        yield from (short(line.record.id) for line in record_lines(hunk.removed))
+        yield from map(long_memory.name_of, long_memory.LongMemory.parse(hunk.removed).blocks)
 
     def _written(self, groups: Sequence[Group], summariser: Summariser) -> list[_Written]:
         """The groups with their texts, oldest first; what several would tell, the newest of those most trusted tells.
@@ -321,6 +356,18 @@ class CompactJob:
                     blocks[month] = summary_lines(told)
             later |= {fold(statement.text) for statement in told}
         return blocks
+
+
+def _told(changes: Sequence[Change]) -> Iterator[Statement]:
+    """What summaries and the long memory would tell that they do not tell yet."""
+    before = {line.strip() for _, line in removed_lines(changes)}
+    for path, line in inserted_lines(changes):
+        if path.startswith(layout.ARCHIVE_FOLDER) or line.strip() in before:
+            continue
+        summaries = [one.record.text for one in record_lines(line) if b"compaction" in line]
+        for row in "\n".join(summaries or [line.decode(errors="replace")]).split("\n"):
+            if found := read_line(row.strip()):  # ids of records that are only counted may hold
+                yield Statement(day=found.day, text=found.text, ids=found.names)
 
 
 def _previewed(groups: Sequence[Group]) -> tuple[list[Group], list[Group]]:

@@ -7,14 +7,15 @@ state; it is brought up to date by `settle`, after the job.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import Self
 
 from memolith.files import layout, recall_log
 from memolith.files.promoted import blocks, generated_lines
 from memolith.jobs import recall_state
-from memolith.jobs.changes import Edits, split_lines
+from memolith.jobs.changes import Edits, inserted_lines, split_lines
 from memolith.jobs.dreaming.deep import (
     YOU_UNDID_IT,
     Judgement,
@@ -29,12 +30,14 @@ from memolith.jobs.dreaming.meaning import Said
 from memolith.jobs.dreaming.page import Budget, Page, write_page
 from memolith.jobs.dreaming.phases import Sleep, sleep
 from memolith.jobs.dreaming.sources import Sources
-from memolith.jobs.job import Draft, Plan, Reader, Snapshot, Workplace
+from memolith.jobs.history import UNDONE, undone_by
+from memolith.jobs.job import Draft, Job, Plan, Reader, Snapshot, Workplace
 from memolith.jobs.recall_state import Recalled, RecallState
 from memolith.jobs.recalls import read_log
-from memolith.jobs.reports import Change
+from memolith.jobs.reports import Change, Hunk
 from memolith.jobs.statements import Statement, statements
-from memolith.jobs.undone import UNDONE, undone_by
+from memolith.text.pieces import claim_key
+from memolith.text.promoted_line import TRAILER, read_promoted
 from memolith.text.summary_text import read_summary
 
 MAX_PROMOTED_CHARS = 8_000  # of MEMORY.md; the oldest promoted facts make room
@@ -50,11 +53,12 @@ class DreamPlan(Plan):
     warnings: tuple[str, ...] = ()
 
 
-class DreamJob:
+class DreamJob(Job[DreamPlan]):
     """Promote what passes the gates."""
 
     name = "dream"
     by_rules = False  # it compares by meaning
+    sections = ("dream", "trim")
 
     def __init__(self, place: Workplace, *, again: bool = False) -> None:
         """`place` names the files; they are read through the snapshot. `again` allows what was undone."""
@@ -64,6 +68,11 @@ class DreamJob:
         self._path = place.config.profile.primary
         self.folding = Folding(layout.own_output(place.config))
         self.refused: list[Judgement] = []  # of the last plan, for the diary
+
+    @classmethod
+    def of(cls, place: Workplace) -> Self:
+        """The job of this memory."""
+        return cls(place)
 
     def plan(self, snapshot: Snapshot) -> DreamPlan:
         """Fold, sleep, judge and fit into the budget, all in memory."""
@@ -112,6 +121,28 @@ class DreamJob:
         """Every line that dreaming did not write must still be there, in its order."""
         old, new = (_not_generated(split_lines(read(self._path))) for read in (before, after))
         return "" if old == new else "a line that dreaming did not write would have changed"
+
+    def outdated(self, changes: Sequence[Change], snapshot: Snapshot) -> Iterator[str]:
+        """A fact is looked up where it was copied from."""
+        sources = Sources(snapshot, self._place)
+        promoted = _claims_in(snapshot.read(self._path) or b"")
+        for _, line in inserted_lines(changes):
+            text = line.decode(errors="replace")
+            fact = read_promoted(text) if TRAILER in text else None
+            if fact is not None:
+                found = sources.look_up(fact)
+                if claim_key(fact.text) in promoted:
+                    yield f"{fact.source}: it is in MEMORY.md already"
+                elif isinstance(found, str):
+                    yield f"{fact.source}: {found}"
+                elif found.said_by != fact.said_by:
+                    yield f"{fact.source}: somebody else said it"
+
+    @staticmethod
+    def covered(path: str, hunk: Hunk) -> Iterator[str]:
+        """The claims that were written into MEMORY.md."""
+        del path
+        yield from _claims_in(hunk.inserted)
 
     def _budget(self) -> Budget:
         whole = self._place.config.trim.max_chars

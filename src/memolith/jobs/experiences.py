@@ -12,6 +12,7 @@ import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import Self
 
 from memolith.embed.choose import choose_embedder
 from memolith.errors import EmbeddingError
@@ -25,11 +26,11 @@ from memolith.files.notes import records_in
 from memolith.files.record_format import RecordFormatError, encode_line, encode_time, parse_time
 from memolith.interfaces import Vectors
 from memolith.jobs import recall_state
-from memolith.jobs.changes import Edits, split_lines
+from memolith.jobs.changes import Edits, inserted_lines, split_lines
 from memolith.jobs.contradictions import contradicting
-from memolith.jobs.job import Draft, Plan, Reader, Snapshot, Workplace
-from memolith.jobs.reports import Change
-from memolith.jobs.undone import UNDONE, undone_by
+from memolith.jobs.history import UNDONE, undone_by
+from memolith.jobs.job import Draft, Job, Plan, Reader, Snapshot, Workplace
+from memolith.jobs.reports import Change, Hunk
 from memolith.text.cues import importance, matters
 from memolith.text.names import entities, small_words
 from memolith.text.open_secrets import surely_holds_secret
@@ -69,16 +70,22 @@ class ExperiencePlan(Plan):
     warnings: tuple[str, ...] = ()
 
 
-class ExperienceJob:
+class ExperienceJob(Job[ExperiencePlan]):
     """Add what is new since the last run."""
 
     name = "experiences"
     by_rules = False  # it compares by meaning
+    sections = ("experiences",)
 
     def __init__(self, place: Workplace) -> None:
         """`place` names the files; they are read through the snapshot."""
         self._place = place
         self._config = place.config.experiences
+
+    @classmethod
+    def of(cls, place: Workplace) -> Self:
+        """The job of this memory."""
+        return cls(place)
 
     def plan(self, snapshot: Snapshot) -> ExperiencePlan:
         """Choose what is unique enough, then what has to go."""
@@ -143,6 +150,36 @@ class ExperienceJob:
         document = Document.parse(self._config.path, after(self._config.path))
         secret = any(record.sensitivity == "secret" for _, record in document.records())
         return "a secret would have become an experience" if secret else ""
+
+    def outdated(self, changes: Sequence[Change], snapshot: Snapshot) -> Iterator[str]:
+        """A record or turn must still say what an experience repeats."""
+        path = self._config.path
+        stored = Document.parse(path, snapshot.read(path) or b"")
+        known = {source_of(record) for _, record in stored.records()}
+        lines = b"".join(line for file, line in inserted_lines(changes) if file == path)
+        new = [record for _, record in Document.parse(path, lines).records()]
+        files = [*snapshot.files(), layout.CONVERSATIONS]
+        external, now = self._place.config.trust.external, self._place.clock.now()
+        sources = {source_of(record) for record in new}
+        found = candidates(snapshot, files, now, external, sources) if new else []
+        said = {(source_of(one), one.text, one.provenance) for one in found}
+        forgotten = snapshot.forgotten()
+        for record in new:
+            source = source_of(record)
+            if source in known:
+                yield f"{source}: it was added already"
+            elif (source, record.text, record.provenance) not in said or (
+                digest(record.text) in forgotten
+            ):
+                yield f"{source}: it does not say this any more, or must not be told"
+
+    @staticmethod
+    def covered(path: str, hunk: Hunk) -> Iterator[str]:
+        """The records of which experiences were made."""
+        for _, record in Document.parse(path, hunk.inserted).records():
+            source = record.metadata.get("source")
+            if isinstance(source, str):
+                yield source
 
     def _candidates(
         self, snapshot: Snapshot, stored: Collection[Record], now: datetime

@@ -9,15 +9,15 @@ from datetime import datetime
 
 from memolith.errors import RefusedError
 from memolith.files import gate
+from memolith.files.document import Document
 from memolith.files.layout import daily_log
 from memolith.files.ledger import Tombstone, digest, tombstones
 from memolith.jobs.changes import replaced
 from memolith.jobs.chat import Chat, Message
+from memolith.jobs.history import UNDONE, encode_report, job_path, new_job_id, prune_jobs, undone_by
 from memolith.jobs.job import Workplace
-from memolith.jobs.kept import encode_report, job_path, new_job_id, prune_jobs
 from memolith.jobs.known import Known
-from memolith.jobs.reports import Flushed, FlushReport, JobReport
-from memolith.jobs.undone import UNDONE, undone_by
+from memolith.jobs.reports import Flushed, FlushReport, Hunk, JobReport
 from memolith.store import Store
 from memolith.text.cues import CATEGORIES, begins, is_small_talk, kind_of, plain, says
 from memolith.text.cut import cut
@@ -301,6 +301,11 @@ def flush(  # noqa: PLR0913 - each says how to save
         warnings=chat.warnings,
     )
     return report, is_over_limit
+
+
+def covered(path: str, hunk: Hunk) -> Iterator[str]:
+    """The digests of the texts that were saved of a chat: undone, they are not saved again."""
+    yield from (digest(record.text) for _, record in Document.parse(path, hunk.inserted).records())
 
 
 def _record(store: Store, found: Finding, session: str, channel: str) -> Record:

@@ -34,7 +34,7 @@ from memolith.jobs import recall_state, recalls
 from memolith.jobs.approve import CHAT_FILES
 from memolith.jobs.dreaming.diary import without_themes
 from memolith.jobs.dreaming.unspoken import names_lost
-from memolith.jobs.kept import decode_report, encode_report, scrubbed
+from memolith.jobs.history import decode_report, encode_report, scrubbed
 from memolith.jobs.reports import ChannelReport, ForgetReport
 from memolith.jobs.summaries import summaries_without
 from memolith.store import Store

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Generic, Self, TypeVar
 
 from memolith.clock import Clock
 from memolith.config.sections import Config
@@ -15,7 +16,7 @@ from memolith.files.folder import Folder
 from memolith.files.layout import EMBEDDINGS, index_folder
 from memolith.files.ledger import Ledger, every_file, facts_in, memory_files, tombstones
 from memolith.files.transaction import Transaction
-from memolith.jobs.reports import Change
+from memolith.jobs.reports import Change, Hunk
 from memolith.store import Store
 from memolith.types import Progress, Stamp
 
@@ -100,35 +101,6 @@ class Draft:
     warnings: tuple[str, ...] = ()
 
 
-P = TypeVar("P", bound=Plan)
-
-
-class Job(Protocol[P]):
-    """One kind of job. Planning reads through the snapshot alone and changes nothing."""
-
-    @property
-    def name(self) -> str:
-        """The word for it: part of ids, backups and reports."""
-        ...
-
-    @property
-    def by_rules(self) -> bool:
-        """Whether it asks no model: to plan and draft it again costs nothing."""
-        ...
-
-    def plan(self, snapshot: Snapshot) -> P:
-        """What is to be done."""
-        ...
-
-    def draft(self, plan: P, *, preview: bool) -> Draft:
-        """Write the texts; may be slow, and may fail. A preview costs nothing: rules only."""
-        ...
-
-    def problem(self, before: Reader, after: Reader) -> str:
-        """What is wrong with the files after the change, judged by their bytes; "" when nothing is."""
-        ...
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workplace:
     """What a job needs of the memory it tidies."""
@@ -150,6 +122,46 @@ class Workplace:
             config=store.config,
             by_hand=by_hand,
         )
+
+
+P = TypeVar("P", bound=Plan)
+
+
+class Job(ABC, Generic[P]):
+    """One kind of job. Planning reads through the snapshot alone and changes nothing."""
+
+    name: ClassVar[str]  # part of ids, backups and reports
+    by_rules: bool = True  # asks no model: to plan and draft it again costs nothing
+    sections: ClassVar[tuple[str, ...]] = ()  # of the settings that it looks at
+
+    @classmethod
+    @abstractmethod
+    def of(cls, place: Workplace) -> Self:
+        """The job of this memory, with its settings."""
+
+    @abstractmethod
+    def plan(self, snapshot: Snapshot) -> P:
+        """What is to be done."""
+
+    @abstractmethod
+    def draft(self, plan: P, *, preview: bool) -> Draft:
+        """Write the texts; may be slow, and may fail. A preview costs nothing: rules only."""
+
+    def problem(self, before: Reader, after: Reader) -> str:
+        """What is wrong with the files after the change, judged by their bytes; "" when nothing is."""
+        del before, after
+        return ""
+
+    def outdated(self, changes: Sequence[Change], snapshot: Snapshot) -> Iterable[str]:
+        """Where the sources of what would be written no longer say it, or must not; with reasons, without texts."""
+        del changes, snapshot
+        return ()
+
+    @staticmethod
+    def covered(path: str, hunk: Hunk) -> Iterable[str]:
+        """What a change was about, by names that the next plan knows: undone, a schedule leaves it alone."""
+        del path, hunk
+        return ()
 
 
 def index_changes(store: Store, finder: Callable[[], Finder]) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from memolith.files.document import Document
 from memolith.files.folder import Folder
 from memolith.files.notes import records_in
 from memolith.files.transaction import Transaction
-from memolith.jobs.kept import kept_jobs
+from memolith.jobs.history import kept_jobs
 from memolith.jobs.reports import RestoreReport
 from memolith.store import Store
 from memolith.visibility import Patterns, raises_trust

@@ -6,18 +6,29 @@ for `apply` only, never while texts are written: what was appended meanwhile sta
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from typing import Any
 
 from memolith import clock as clocks
+from memolith.config.sections import SETTINGS, value_of, with_values
+from memolith.config.setting import ARGUMENT, toml_value
 from memolith.errors import FileChangedError, MemolithError
+from memolith.files.folder import Folder
 from memolith.files.locks import JOB_LOCK, OwnerLock
-from memolith.jobs.apply import apply_changes, propose, still_fits
-from memolith.jobs.changes import only_appends
+from memolith.jobs.apply import (
+    Contents,
+    after_change,
+    alone,
+    apply_changes,
+    judge,
+    require_sources,
+    wrong_state,
+)
+from memolith.jobs.changes import applied, merged, only_appends
+from memolith.jobs.history import encode_report, find_job, job_path, new_job_id, waiting_proposal
 from memolith.jobs.job import Draft, Job, P, Plan, Snapshot, Workplace
-from memolith.jobs.kept import encode_report, job_path, new_job_id, waiting_proposal
-from memolith.jobs.outdated import check_holds
 from memolith.jobs.reports import JobReport
 from memolith.jobs.trim import TrimJob
 from memolith.store import Store
@@ -49,15 +60,14 @@ def run_job(place: Workplace, job: Job[P], *, dry_run: bool = False) -> JobRepor
             return _drafted(report, plan, job.draft(plan, preview=True))
         if plan.skipped:
             skipped = _skipped(report, plan)
-            return skipped if dry_run else _without_stale(place, skipped)
+            return skipped if dry_run else _without_stale(place, skipped, job)
         try:
             with OwnerLock(folder, JOB_LOCK):
                 if not snapshot.is_current():  # a job that ended just now may have done it already
                     snapshot = snapshot.anew()
                     plan = job.plan(snapshot)
-                report = _without_stale(
-                    place, _run_alone(place, job, (plan, snapshot), report, started)
-                )
+                report = _run_alone(place, job, (plan, snapshot), report, started)
+                report = _without_stale(place, report, job)
         except BlockingIOError:
             return replace(report, status="skipped", reason=ANOTHER_JOB)
     return replace(report, seconds=clocks.monotonic() - started)
@@ -134,7 +144,7 @@ def _run_once(
     if _asks(place):
         with place.reading() as folder:
             stale = waiting_proposal(folder, job.name)
-            if stale is not None and still_fits(folder, stale, place):
+            if stale is not None and _still_fits(folder, stale, job, place):
                 return replace(stale, reason="this proposal waits for your answer")
     drafted = _with_changes(_drafted(report, plan, job.draft(plan, preview=False)))
     # What is kept of it cannot tell how long it takes to be written.
@@ -144,13 +154,97 @@ def _run_once(
         return drafted
     if not seen.is_current():  # looked at once more, before others have to wait for that
         seen = seen.anew()
-        check_holds(drafted, seen, place)
+        require_sources(job, drafted, seen)
     if _asks(place):
-        return propose(place, drafted, job, stale, seen)
+        return _propose(place, drafted, job, stale, seen)
     return apply_changes(place, drafted, job, seen, around_edits=around_edits)
 
 
-def _without_stale(place: Workplace, report: JobReport) -> JobReport:
+def apply_proposal(place: Workplace, job_id: str, kinds: Mapping[str, type[Job[Any]]]) -> JobReport:
+    """Apply a proposal; if the lines that would go or its sources have changed, plan it again instead.
+
+    Raises FileChangedError then, which names the new proposal.
+    """
+    with place.reading() as folder, alone(folder):
+        report = find_job(folder, job_id, "proposed")
+        if report.status != "proposed":
+            raise wrong_state(report, "only a proposal can be applied")
+        kind = kinds.get(report.job)
+        place = _planned_in(place, report, kind) if kind else place
+        job = kind.of(place) if kind else None
+        try:
+            return apply_changes(place, report, job)
+        except FileChangedError as error:
+            if job is None:
+                raise
+            changed = error
+    planned = run_job(place, job)
+    told, hint = "Nothing is left of it, so it was withdrawn.", ""
+    if planned.status == "proposed":
+        told = f"It was planned again: {planned.id}"
+        hint = f"Read it: memolith jobs diff {planned.id}; then: memolith jobs apply {planned.id}"
+    raise FileChangedError(f"{changed.message} {told}", path=changed.path, hint=hint) from changed
+
+
+def _propose(
+    place: Workplace, report: JobReport, job: Job[P], stale: JobReport | None, seen: Snapshot
+) -> JobReport:
+    """Keep the changes as a proposal, in the place of one that no longer fits the files."""
+    with place.writing() as transaction:
+        folder = transaction.folder
+        before: Contents = {change.path: folder.read(change.path) for change in report.changes}
+        after = {
+            change.path: after_change(change, before[change.path], applied)
+            for change in report.changes
+        }
+        if not seen.is_current():
+            require_sources(job, report, seen.anew())
+        judge(job, folder, before, after)
+        report = replace(
+            report,
+            id=new_job_id(folder, report.job, report.created),
+            status="proposed",
+            settings={
+                name: value if isinstance(value, str) else toml_value(value)
+                for name in _settings_of(type(job))
+                if (value := value_of(place.config, name)) != SETTINGS[name].default
+            },
+        )
+        transaction.replace(job_path(report), encode_report(report), None)
+        if stale is not None:
+            transaction.remove(job_path(stale), folder.stamp(job_path(stale)))
+        transaction.commit()
+    return report
+
+
+def _settings_of(kind: type[Job[P]]) -> list[str]:
+    return [name for name in SETTINGS if name.partition(".")[0] in kind.sections]
+
+
+def _planned_in(place: Workplace, report: JobReport, kind: type[Job[P]]) -> Workplace:
+    """The memory, with the settings that a proposal was planned with."""
+    planned = {
+        name: SETTINGS[name].check(report.settings[name], ARGUMENT)
+        if name in report.settings
+        else SETTINGS[name].default
+        for name in _settings_of(kind)
+    }
+    return replace(place, config=with_values({**planned, "jobs.review": "ask"}, place.config))
+
+
+def _still_fits(folder: Folder, report: JobReport, job: Job[P], place: Workplace) -> bool:
+    """Whether a waiting proposal of this kind of job could be applied right now."""
+    planned = type(job).of(_planned_in(place, report, type(job)))
+    try:
+        for change in report.changes:
+            after_change(change, folder.read(change.path), merged)
+        require_sources(planned, report, Snapshot(folder))
+    except FileChangedError:
+        return False
+    return True
+
+
+def _without_stale(place: Workplace, report: JobReport, job: Job[P]) -> JobReport:
     """The report, once a proposal of the same job is gone that nobody could apply any more."""
     with place.reading() as folder:
         stale = waiting_proposal(folder, report.job)
@@ -159,7 +253,7 @@ def _without_stale(place: Workplace, report: JobReport) -> JobReport:
     with place.writing() as transaction:
         folder = transaction.folder
         stamp = folder.stamp(job_path(stale))
-        if stamp is None or still_fits(folder, stale, place):
+        if stamp is None or _still_fits(folder, stale, job, place):
             return report
         transaction.remove(job_path(stale), stamp)
         transaction.commit()

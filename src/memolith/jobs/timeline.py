@@ -15,7 +15,7 @@ from memolith.files.folder import Folder
 from memolith.files.ledger import Ledger
 from memolith.files.notes import file_date, is_note_path, records_in
 from memolith.files.records import shown
-from memolith.jobs import kept, recalls
+from memolith.jobs import history, recalls
 from memolith.jobs.reports import Day, DayCounts, Receipt, ReceiptItem
 from memolith.results import Turn
 
@@ -38,7 +38,7 @@ def days(folder: Folder, clock: Clock) -> tuple[DayCounts, ...]:
     events, _ = recalls.read_log(folder.read)
     for at in {one.at for one in events if isinstance(one, recalls.Shown)}:
         counts[clock.day_of(at)]["recalls"] += 1
-    for job in kept.kept_jobs(folder):
+    for job in history.kept_jobs(folder):
         counts[clock.day_of(job.created)]["jobs"] += 1
     names = [one.name for one in fields(DayCounts) if one.name != "day"]
     return tuple(
@@ -63,7 +63,7 @@ def one_day(folder: Folder, clock: Clock, day: date) -> Day:
         day=day,
         records=tuple(sorted(visible, key=lambda record: record.created)),
         turns=tuple(turn for turn in _turns(folder) if clock.day_of(turn.created) == day),
-        jobs=tuple(job for job in kept.kept_jobs(folder) if clock.day_of(job.created) == day),
+        jobs=tuple(job for job in history.kept_jobs(folder) if clock.day_of(job.created) == day),
         hidden=len(found) - len(visible),
     )
 

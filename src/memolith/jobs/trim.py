@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Self
 
 from memolith.config.sections import TrimConfig
 from memolith.files.document import Document, Line
-from memolith.jobs.changes import Edits, split_lines
-from memolith.jobs.job import Draft, Plan, Reader, Snapshot
+from memolith.jobs.changes import Edits, removed_lines, split_lines
+from memolith.jobs.job import Draft, Job, Plan, Reader, Snapshot, Workplace
+from memolith.jobs.reports import Change
 from memolith.text.wording import counted
 from memolith.types import PROTECTED
 
@@ -71,16 +73,21 @@ def plan_trim(document: Document, config: TrimConfig) -> TrimPlan:
     )
 
 
-class TrimJob:
+class TrimJob(Job[TrimPlan]):
     """Bring MEMORY.md under its limits; what leaves it goes to the archive."""
 
     name = "trim"
-    by_rules = True
+    sections = ("trim",)
 
     def __init__(self, path: str, config: TrimConfig) -> None:
         """`path` is the MEMORY.md that is kept short."""
         self._path = path
         self._config = config
+
+    @classmethod
+    def of(cls, place: Workplace) -> Self:
+        """The job of this memory."""
+        return cls(place.config.profile.primary, place.config.trim)
 
     def plan(self, snapshot: Snapshot) -> TrimPlan:
         """Which records go."""
@@ -114,6 +121,15 @@ class TrimJob:
         gone = Counter(_lines(before(self._path))) - Counter(_lines(after(self._path)))
         archive = set(_lines(after(self._config.archive_path)))
         return "" if set(gone) <= archive else "a record would have been lost"
+
+    def outdated(self, changes: Sequence[Change], snapshot: Snapshot) -> Iterator[str]:
+        """What was appended since is newer than all that goes; other lines may have come back."""
+        document = Document.parse(self._path, snapshot.read(self._path) or b"")
+        going = {line for path, line in removed_lines(changes) if path == self._path}
+        last = max((line.number for line in document.lines if line.data in going), default=0)
+        oldest = plan_trim(document, self._config).archived
+        if any(line.number < last and line.data not in going for line in oldest):
+            yield f"{self._path}: other records are the oldest now"
 
 
 def _goal(limit: int) -> int:

@@ -11,9 +11,9 @@ from dataclasses import replace
 from memolith.errors import FileChangedError
 from memolith.files.folder import Folder
 from memolith.jobs.changes import undone
+from memolith.jobs.history import decode_report, encode_report, job_path
 from memolith.jobs.integrity import scan_places
 from memolith.jobs.job import Workplace
-from memolith.jobs.kept import decode_report, encode_report, job_path
 from memolith.jobs.reports import IntegrityFinding, JobReport
 
 

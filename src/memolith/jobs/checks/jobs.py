@@ -5,8 +5,7 @@ from __future__ import annotations
 from memolith.files.folder import Folder
 from memolith.jobs.checks.findings import Findings, shown
 from memolith.jobs.checks.subject import Subject
-from memolith.jobs.kept import kept_jobs
-from memolith.jobs.kept_damage import damage_told
+from memolith.jobs.history import damage_messages, kept_jobs
 from memolith.jobs.reports import Check
 from memolith.jobs.schedule import last_runs
 
@@ -16,7 +15,7 @@ def check_jobs(subject: Subject) -> list[Check]:
     found = Findings("jobs", "Jobs")
     with Folder(subject.root) as folder:
         reports, runs = kept_jobs(folder), last_runs(folder)
-        for told in damage_told(folder):
+        for told in damage_messages(folder):
             message, _, hint = told.partition(". ")
             found.add("warn", shown(f"{message}."), hint)
     newest = {report.job: report for report in reports}

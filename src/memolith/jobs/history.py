@@ -1,9 +1,9 @@
-"""What is kept of jobs: reports with their changes, and proposals that wait for approval."""
+"""The jobs that ran: reports with their changes, proposals that wait, and what the user rejected."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
@@ -12,11 +12,17 @@ from typing import get_args
 from memolith.errors import JobNotFoundError, MemolithError
 from memolith.files import atomic_write, layout
 from memolith.files.folder import Folder
+from memolith.files.locks import STATE_FOLDER
 from memolith.files.record_format import RecordFormatError, encode_time, parse_time
+from memolith.files.transaction import Transaction
 from memolith.jobs.changes import split_lines
 from memolith.jobs.reports import Change, Hunk, JobReport, JobStatus, Snapped
 
 LineCleaner = Callable[[str, bytes], bytes]  # path, lines
+Covered = Callable[[str, Hunk], Iterable[str]]  # what a change to a path was about, by names
+
+UNDONE = f"{STATE_FOLDER}/undone.json"
+_MOST_UNDONE = 200_000  # of each job, the newest
 
 FOLDERS = (layout.JOBS_FOLDER, layout.PROPOSALS_FOLDER)
 _STATUSES: tuple[JobStatus, ...] = get_args(JobStatus)
@@ -25,6 +31,10 @@ _NO_LAST: dict[JobStatus | None, str] = {
     "done": "There is no job to undo: none has changed anything, or each was undone already.",
     "proposed": "No proposal waits for your answer.",
 }
+_UNREADABLE = (
+    "the job cannot be shown or undone. Put a copy of it back, or delete it.",
+    "the proposal cannot be shown or applied. Delete it; the next run plans it again.",
+)
 _TIME = len("20261115T030000.000Z")  # an id begins with it
 # Any byte survives, and ordinary text stays readable.
 _BYTES = ("utf-8", "surrogateescape")
@@ -57,9 +67,19 @@ def newer_jobs(folder: Folder, report: JobReport) -> list[JobReport]:
     return [one for one in kept_jobs(folder) if _by_age(one) > _by_age(report)]
 
 
-def damaged_jobs(folder: Folder) -> list[str]:
-    """The files that should be reports or proposals and cannot be read as such, by path."""
-    return [path for path in sorted(_kept_names(folder).values()) if not _read(folder, path)]
+def damage_messages(folder: Folder) -> tuple[str, ...]:
+    """A sentence for each file of the history that cannot be read: a job that vanishes cannot be undone."""
+    found = [
+        f"{path} is damaged: {_UNREADABLE[path.startswith(layout.PROPOSALS_FOLDER)]}"
+        for path in sorted(_kept_names(folder).values())
+        if not _read(folder, path)
+    ]
+    if _is_damaged(folder.read(UNDONE)):
+        found.append(
+            f"{UNDONE} is damaged: schedules may do again what you undid or declined."
+            " Repair or delete it."
+        )
+    return tuple(found)
 
 
 def find_job(folder: Folder, job_id: str, status: JobStatus | None = None) -> JobReport:
@@ -265,3 +285,47 @@ def _scrubbed_change(change: Change, cleaner: LineCleaner) -> Change:
         hunks.append(Hunk(line=hunk.line - gone, removed=removed, inserted=inserted))
         gone += len(split_lines(hunk.removed)) - len(split_lines(removed))
     return replace(change, hunks=tuple(hunks))
+
+
+def undone_by(data: bytes | None, job: str) -> frozenset[str]:
+    """What this job did and somebody took back: ids of records, of a dream claims."""
+    return frozenset(_read_undone(data).get(job, ()))
+
+
+def _is_damaged(data: bytes | None) -> bool:
+    return bool(data) and not _read_undone(data) and (data or b"").strip() != b"{}"
+
+
+def note_undone(
+    transaction: Transaction, report: JobReport, covered: Mapping[str, Covered]
+) -> None:
+    """Remember what a job covered that is undone or declined, as a step of the transaction."""
+    data = transaction.folder.read(UNDONE)
+    known = _read_undone(data)
+    names = dict.fromkeys(known.get(report.job, ()))
+    if named := covered.get(report.job):
+        for change in report.changes:
+            for hunk in change.hunks:
+                names.update(dict.fromkeys(named(change.path, hunk)))
+    if names:
+        if _is_damaged(data):  # it may be mended by hand: what we cannot read is not ours to delete
+            aside = f"{UNDONE}.damaged"
+            transaction.replace(aside, data or b"", transaction.folder.stamp(aside))
+        content = {"version": 1, **known, report.job: list(names)[-_MOST_UNDONE:]}
+        stamp = transaction.folder.stamp(UNDONE)
+        transaction.replace(UNDONE, json.dumps(content).encode() + b"\n", stamp)
+
+
+def _read_undone(data: bytes | None) -> dict[str, list[str]]:
+    """What a file says; what cannot be read counts as nothing."""
+    try:
+        content = json.loads(data or b"{}")
+    except (ValueError, RecursionError):
+        return {}
+    if not isinstance(content, dict):
+        return {}
+    return {
+        job: [name for name in names if isinstance(name, str)]
+        for job, names in content.items()
+        if isinstance(names, list)
+    }
