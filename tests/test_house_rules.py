@@ -41,7 +41,7 @@ CEILINGS = {
     "rest": (1_355, 7),
     "search": (1_531, 22),
     "text": (2_536, 34),
-    "web": (946, 12),
+    "web": (900, 12),
 }
 
 # Only these open, change, move or remove files, so that there is one place to prove that nothing

@@ -35,8 +35,8 @@ def test_home_and_live_changes(site: Start) -> None:
     at = site(fill)
     page = at.go("/ui/")
     seen(page, "Ana owns the release key")
-    seen(page, "No proposal waits.")
-    seen(page, "checks are fine")
+    seen(page, "No proposals are waiting.")
+    seen(page, "checks passed")
     page.evaluate("window.born = performance.now()")
     with Memory(at.root, channel="cli") as memory:
         memory.remember("A fact from another process")
@@ -141,7 +141,7 @@ def test_forgetting_shows_everything_first(site: Start) -> None:
     at = site(fill)
     page = at.go("/ui/forget")
     page.get_by_label("Cookie the dog").check()
-    page.get_by_role("button", name="See what would go").click()
+    page.get_by_role("button", name="Show what would be removed").click()
     text = page.locator("#main").inner_text()
     assert "MEMORY.md" in text
     assert "index" in text

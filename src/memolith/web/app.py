@@ -20,7 +20,7 @@ from memolith.visibility import PAGE
 from memolith.web import chats, days, files, finding, home, plots, settings, upkeep
 from memolith.web.call import Call, View
 from memolith.web.rendering import assets, templates
-from memolith.web.signing_in import TOKEN_HEADER, Sessions, may_change, take_code
+from memolith.web.signing_in import Sessions, may_change, take_code
 
 VIEWS: tuple[tuple[str, View], ...] = (
     ("GET /", home.home),
@@ -64,9 +64,8 @@ HEADERS = {
     "Referrer-Policy": "no-referrer",
     "X-Frame-Options": "DENY",
 }
-_FOR_EVER = {
-    "Cache-Control": "private, max-age=31536000, immutable"
-}  # addresses change with content
+# The address of such a file changes with its content.
+_FOR_EVER = {"Cache-Control": "private, max-age=31536000, immutable"}
 
 
 class Page:
@@ -95,7 +94,7 @@ class Page:
             token = self._token(request)
             if not token:
                 return self._stranger(request)
-            if request.method == "POST" and not _may_change(request, token):
+            if request.method == "POST" and not may_change(token, request.headers):
                 return _refusal("This change did not come from the page.", "Load the page again.")
             call = self._call(request, token, await request.body())
             try:
@@ -143,10 +142,7 @@ class Page:
         code = (await request.body()).decode(errors="replace")
         clock = self._memory.jobs.clock
         if not await asyncio.to_thread(take_code, self._memory.root, code, clock):
-            return _refusal(
-                "This code was used, is older than a minute, or is of another memory. Run memolith open again.",
-                "memolith open",
-            )
+            return _refusal("This link was used, or is older than a minute.", "memolith open")
         answer = Response(status_code=204)
         answer.set_cookie(
             self.sessions.cookie, self.sessions.open(), path="/ui", httponly=True, samesite="strict"
@@ -168,17 +164,15 @@ class Page:
         token = self._token(request)
         if not token:
             return self._stranger(request)
-        hint = "Use the menu."
-        call = self._call(request, token)
-        return _safe(_failed(call, RequestError(404, "request", "There is nothing here.", hint)))
+        missing = RequestError(404, "request", "There is nothing here.", "Use the menu.")
+        return _safe(_failed(self._call(request, token), missing))
 
     async def _bug(self, request: Request, error: Exception) -> Response:
         """For a person; the error itself goes on, into the log of the server."""
         token = self._token(request)
-        # The body cannot be read again here.
-        return (
-            _safe(_failed(self._call(request, token), error)) if token else self._stranger(request)
-        )
+        if not token:
+            return self._stranger(request)
+        return _safe(_failed(self._call(request, token), error))  # the body was read before
 
 
 def make_page(memory: Memory, events: Events, port: int) -> Starlette:
@@ -186,12 +180,6 @@ def make_page(memory: Memory, events: Events, port: int) -> Starlette:
     app = Page(memory, events, port).app
     app.state.memory = memory  # the handler of the server is asked too, and logs what was wrong
     return app
-
-
-def _may_change(request: Request, token: str) -> bool:
-    headers = request.headers
-    given, origin = headers.get(TOKEN_HEADER, ""), headers.get("origin")
-    return may_change(token, given, origin, headers.get("host", ""))
 
 
 def _safe(answer: Response) -> Response:

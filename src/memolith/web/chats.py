@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from starlette.responses import Response
 
 from memolith.results import Turn
+from memolith.types import Record
 from memolith.web.call import Call
 
 _TURNS = 100
@@ -37,12 +40,9 @@ def chats(call: Call) -> Response:
 def experiences(call: Call) -> Response:
     """Experiences and preferences by category, session or name; or what bears on a question."""
     groups = call.memory.jobs.relationships()
-    by = call.query.get("by", "category")
-    found = {
-        "category": groups.by_category,
-        "session": groups.by_session,
-        "entity": groups.by_entity,
-    }.get(by, groups.by_category)
+    by = call.query.get("by", "")
+    by = by if by in ("category", "session", "entity") else "category"
+    found: Mapping[str, Sequence[Record]] = getattr(groups, f"by_{by}")
     question = call.query.get("q", "").strip()
     hits = call.memory.jobs.query_experiences(question, 20) if question else None
     name = call.query.get("name", "")

@@ -1,9 +1,10 @@
-"""Days: the calendar of what was written, one day as a whole, and what agents were handed."""
+"""Days: the calendar of what was written, one day as a whole, and what agents were given."""
 
 from __future__ import annotations
 
 from contextlib import suppress
 from datetime import date, timedelta
+from math import ceil, log1p
 
 from starlette.responses import Response
 
@@ -26,16 +27,15 @@ def timeline(call: Call) -> Response:
     day = _day(call.query.get("day", "")) or latest
     end = max(min(day + timedelta(weeks=26), call.clock.today()), day)
     start = end - timedelta(weeks=_WEEKS - 1, days=end.weekday())
-    most = max((total(one) for one in counts.values()), default=1)
-    cells = [
-        _cell(counts.get(start + timedelta(days=at)), start + timedelta(days=at), at, most)
-        for at in range((end - start).days + 1)
-    ]
+    numbers = {day: total(one) for day, one in counts.items()}
+    most = max(numbers.values(), default=1)
+    days = [start + timedelta(days=at) for at in range((end - start).days + 1)]
+    cells = [_cell(day, at, numbers.get(day, 0), most) for at, day in enumerate(days)]
     around = sorted(counts)
     return call.html(
         "timeline.html",
         cells=cells,
-        months=[(x, one) for x, one in _months(start, end)],
+        months=[(at // 7, day) for at, day in enumerate(days) if at % 7 == 0 and day.day <= 7],
         day=day,
         found=call.memory.files.day(day),
         before=max((one for one in around if one < day), default=None),
@@ -43,20 +43,10 @@ def timeline(call: Call) -> Response:
     )
 
 
-def _cell(found: DayCounts | None, day: date, at: int, most: int) -> dict[str, object]:
-    number = total(found) if found else 0
+def _cell(day: date, at: int, number: int, most: int) -> dict[str, object]:
     # Four shades by the logarithm: one busy day must not make all others pale.
-    shade = (
-        min(4, 1 + int(3 * (number.bit_length() - 1) / max(1, most.bit_length() - 1)))
-        if number
-        else 0
-    )
+    shade = ceil(4 * log1p(number) / log1p(max(most, 1)))
     return {"x": at // 7, "y": at % 7, "day": day, "number": number, "shade": shade}
-
-
-def _months(start: date, end: date) -> list[tuple[int, date]]:
-    days = (start + timedelta(days=7 * week) for week in range((end - start).days // 7 + 1))
-    return [(week, day) for week, day in enumerate(days) if day.day <= 7]
 
 
 def _day(text: str) -> date | None:
@@ -66,7 +56,7 @@ def _day(text: str) -> date | None:
 
 
 def receipts(call: Call) -> Response:
-    """What was handed to agents, newest first, a page at a time."""
+    """What was given to agents, newest first, a page at a time."""
     offset = call.number("offset")
     found = call.memory.jobs.receipts(_PAGE + 1, offset)
     more = offset + _PAGE if len(found) > _PAGE else 0

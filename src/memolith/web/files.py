@@ -43,9 +43,8 @@ def show(call: Call) -> Response:
     """A file with the tree beside it."""
     entries = call.memory.files.tree()
     path = call.query.get("path") or call.memory.config.profile.primary
-    known = any(entry.path == path for entry in entries)
-    chats = path == layout.CONVERSATIONS
-    passage = call.memory.get(path) if known or chats or "path" in call.query else None
+    known = path in (layout.CONVERSATIONS, *(entry.path for entry in entries))
+    passage = call.memory.get(path) if known or "path" in call.query else None
     lines = passage.text.split("\n") if passage else []
     first = call.number("from", max(1, call.number("line") - 20))
     shown = lines[first - 1 : first - 1 + _LINES]

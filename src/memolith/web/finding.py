@@ -17,7 +17,7 @@ STAGES = {
     "fuse": ("Words and meaning", "Two rankings, merged: equal words, and similar meaning."),
     "weigh": ("Votes", "Each sign that it answers adds its vote."),
     "days": ("Days", "What is dated as the question says moves up."),
-    "categories": ("Category", "What is of the category that the question names moves up."),
+    "names": ("Names", "Hits with the name that the question names come first."),
     "decay": ("Age", "Of two equal hits the newer comes first."),
     "passages": ("Passages", "How closely its best lines match."),
     "phrases": ("Quoted phrases", "What has the phrase in quotes comes first."),
@@ -48,7 +48,7 @@ def _ask(call: Call, question: str, limit: int, *, explain: bool = False) -> Sea
     return call.memory.search(question, limit, explain=explain, **given)  # type: ignore[arg-type]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Step:
     """What one stage did to one hit."""
 
@@ -79,22 +79,8 @@ def _steps(trace: tuple[StageTrace, ...], place: str) -> list[Step]:
         after, one = ranked.get(place, (None, None))
         name, does = STAGES.get(stage.stage, (stage.stage.capitalize(), ""))
         values = one.values.items() if one else ()
-        told = tuple((key.replace("_", " "), _shown(value)) for key, value in values if value)
-        score, idle = one.score if one else 0.0, bool(stage.note)
-        steps.append(
-            Step(
-                name=name,
-                does=does,
-                before=before,
-                after=after,
-                score=score,
-                values=told,
-                idle=idle,
-            )
-        )
+        shown = tuple((key.replace("_", " "), f"{value:.3g}") for key, value in values if value)
+        score = one.score if one else 0.0
+        steps.append(Step(name, does, before, after, score, shown, idle=bool(stage.note)))
         before = after
     return steps
-
-
-def _shown(value: float) -> str:
-    return f"{value:.3g}"

@@ -79,11 +79,7 @@ def url(path: str, /, **query: object) -> str:
     >>> url("/files", path="memory/\\udcff.md", view="")
     '/ui/files?path=memory%2F%FF.md'
     """
-    given = {
-        name: _NOT_BYTES.sub("?", str(value))
-        for name, value in query.items()
-        if value not in (None, "")
-    }
+    given = {name: _NOT_BYTES.sub("?", str(value)) for name, value in query.items() if value}
     asked = urlencode(given, quote_via=quote, errors="surrogateescape")
     return f"/ui{path}" + (f"?{asked}" if given else "")
 

@@ -11,6 +11,7 @@ import html
 import os
 import re
 import secrets
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from memolith.clock import Clock
@@ -86,9 +87,10 @@ class Sessions:
         return self._tokens.get(session, "")
 
 
-def may_change(token: str, given: str, origin: str | None, host: str) -> bool:
+def may_change(token: str, headers: Mapping[str, str]) -> bool:
     """Whether a change comes from our own page: exact origin, port included, and the page token."""
-    same = origin == f"http://{host}"
+    given = headers.get(TOKEN_HEADER, "")
+    same = headers.get("origin") == f"http://{headers.get('host', '')}"
     return same and bool(token) and hmac.compare_digest(token.encode(), given.encode())
 
 

@@ -7,7 +7,7 @@ from starlette.responses import Response
 from memolith.errors import NotFoundError
 from memolith.jobs.api import Jobs
 from memolith.jobs.worker import run_in_process
-from memolith.types import Record
+from memolith.text.wording import counted
 from memolith.web.call import Call
 
 _JOBS = {
@@ -19,10 +19,15 @@ _JOBS = {
 _DECISIONS = {"apply": Jobs.apply, "decline": Jobs.decline, "undo": Jobs.undo}
 _DONE = {"apply": "Applied.", "decline": "Rejected; the proposal is gone.", "undo": "Taken back."}
 _LISTED = 50
+# What a file is, by a part of its path.
+_KINDS = {
+    "/archive/": "archive", "/backup/": "backup", "/jobs/": "report", "/proposals/": "proposal",
+    "experiences.md": "experiences",
+}  # fmt: skip
 
 
 def proposals(call: Call, notice: str = "", warnings: tuple[str, ...] = ()) -> Response:
-    """What waits, with what it would change, and what was done."""
+    """What is waiting, with what it would change, and what was done."""
     listed = call.memory.jobs.list()
     jobs = listed[::-1]
     waiting = [job for job in jobs if job.status == "proposed"]
@@ -43,7 +48,7 @@ def diff(call: Call) -> Response:
 
 
 def explain(call: Call) -> Response:
-    """What dreaming would promote and what waits, with the signals of each."""
+    """What dreaming would promote and what is waiting, with the signals of each."""
     return call.html("explain.html", found=run_in_process(call.memory.jobs, Jobs.dream_status))
 
 
@@ -73,11 +78,11 @@ def choose(call: Call, notice: str = "", warnings: tuple[str, ...] = ()) -> Resp
     """Records to choose from: the newest, or those that answer a question."""
     question = call.query.get("q", "").strip()
     if question:
-        hits = call.memory.search(question, 50).hits
+        hits = call.memory.search(question, _LISTED).hits
         ids = dict.fromkeys(hit.record_id for hit in hits if hit.record_id)
         records = [call.memory.get_record(record_id) for record_id in ids]
     else:
-        records = list(call.memory.records(limit=50, include_past=True))[::-1]
+        records = list(call.memory.records(limit=_LISTED, include_past=True))[::-1]
     return call.html(
         "forget.html",
         q=question,
@@ -89,38 +94,21 @@ def choose(call: Call, notice: str = "", warnings: tuple[str, ...] = ()) -> Resp
 
 
 def preview(call: Call) -> Response:
-    """Everything that would go."""
-    records = [call.memory.get_record(record_id) for record_id in call.ids[:50]]
+    """Everything that would be removed."""
+    records = [call.memory.get_record(record_id) for record_id in call.ids[:_LISTED]]
     files = [call.memory.forget(record.id, dry_run=True).files for record in records]
     return call.html(
-        "forget_preview.html", chosen=list(zip(records, map(_kinds, files), strict=True))
+        "forget_preview.html", chosen=list(zip(records, files, strict=True)), kind=_kind
     )
 
 
-def _kinds(files: tuple[str, ...]) -> list[tuple[str, str]]:
-    """Each file, and in a word what it is."""
-    kinds = {
-        "/archive/": "archive",
-        "/backup/": "backup",
-        "/jobs/": "report",
-        "/proposals/": "proposal",
-    }
-    found = []
-    for path in files:
-        kind = next((kind for part, kind in kinds.items() if part in path), "file")
-        found.append(("experiences" if path.endswith("experiences.md") else kind, path))
-    return found
+def _kind(path: str) -> str:
+    return next((kind for part, kind in _KINDS.items() if part in path), "file")
 
 
 def forget(call: Call) -> Response:
     """Forget what was chosen, one record after the other."""
-    gone: list[Record] = []
-    warnings: list[str] = []
-    for record_id in call.ids[:50]:
-        record = call.memory.get_record(record_id)
-        warnings += call.memory.forget(record.id).warnings
-        gone.append(record)
-    number = f"{len(gone)} record{'s' if len(gone) != 1 else ''}"
-    return choose(
-        call, f"Forgotten: {number}. This cannot be undone.", tuple(dict.fromkeys(warnings))
-    )
+    reports = [call.memory.forget(record_id) for record_id in call.ids[:_LISTED]]
+    warnings = dict.fromkeys(warning for report in reports for warning in report.warnings)
+    notice = f"Forgotten: {counted(len(reports), 'record')}. This cannot be undone."
+    return choose(call, notice, tuple(warnings))
