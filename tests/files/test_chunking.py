@@ -245,3 +245,12 @@ def test_of_an_archive_below_memory_only_the_records_are_searched() -> None:
 def test_the_day_in_a_name_dates_the_prose_in_it(name: str, day: date | None) -> None:
     assert file_date(name) == day
     assert [chunk.dated for chunk in chunks_of(b"words", name)] == [day]
+
+
+@pytest.mark.parametrize("between", [b" ", b",", b";", b" | ", b"\t"])
+def test_a_piece_of_a_long_line_begins_with_a_word(between: bytes) -> None:
+    words = [b"word%d" % number for number in range(1000)]
+    pieces = [chunk.text.encode() for chunk in chunks_of(between.join(words))]
+    assert len(pieces) > 3
+    assert all(piece.startswith(b"word") for piece in pieces)
+    assert all(any(word in piece.split(between) for piece in pieces) for word in words[::7])

@@ -137,3 +137,11 @@ def test_that_nothing_is_from_the_days_asked_for_is_told(tmp_path: Path) -> None
         # Who plans something for today asks for what was said before.
         assert memory.search("what shall we cook today?").warnings == ()
         assert memory.search("what did we cook on March 1?").warnings == ()
+
+
+@pytest.mark.parametrize(
+    "message", ["I meet the dentist on Friday at 10", "the dentist, on Friday at ten, will ask"]
+)
+def test_who_names_a_time_on_friday_speaks_of_the_next_one(kept: Memory, message: str) -> None:
+    assert not any(hit.named for hit in kept.search(message, 20).hits)
+    assert any(hit.named for hit in kept.search("what did we do on Friday at 10?", 20).hits)

@@ -11,14 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memolith.search.days import prefer_days
-from memolith.search.decay import decay
-from memolith.search.diversify import diversify
-from memolith.search.fuse import fuse, once
-from memolith.search.phrases import require_phrases
+from memolith.search.nominate import fuse, once
+from memolith.search.reorder import demote_superseded, diversify, require_phrases
 from memolith.search.sessions import rank_sessions
-from memolith.search.supersede import demote_superseded
-from memolith.search.weigh import shares, weigh
+from memolith.search.votes import decay, prefer_days, shares, weigh
 from memolith.text.dates import LIKELY, SURE, DayRange
 from tests.search.making import (
     SITUATION,

@@ -25,7 +25,7 @@ from memolith.text.summary_line import read_line
 from memolith.types import Record
 
 # Part of every file's digest in the index: after a change of this number all files are cut again.
-CUT = 10
+CUT = 11
 
 # Bookkeeping of jobs. `trim.archive_path` may name a file below memory/, which is searched.
 _JOB_MARKS = (TRAILER, b"memolith:", b"## Compacted on ")
@@ -303,15 +303,22 @@ def _pieces(lines: list[Line], size: ChunkSize) -> Iterator[list[Line]]:
 
 
 def _split_if_long(data: bytes, begin: int, end: int, size: ChunkSize) -> Iterator[tuple[int, int]]:
-    """Cut inside a line only when it alone is longer than a chunk: at a space if one is near."""
+    """Cut inside a line only when it alone is longer than a chunk: where a word begins if one is near."""
     while end - begin > size.size * 3 // 2:
-        cut = begin + size.size
-        space = data.rfind(b" ", begin + size.size // 2, cut)
-        cut = _character_start(data, cut) if space < 0 else space + 1
+        cut = _word_start(data, begin + size.size // 2, begin + size.size)
         yield begin, cut
-        word = data.find(b" ", cut - size.overlap, cut - 1)
-        begin = _character_start(data, cut - size.overlap) if word < 0 else word + 1
+        begin = _word_start(data, max(begin + 1, cut - size.overlap), cut - size.overlap // 2)
     yield begin, end
+
+
+# Between words of any script: blanks and what separates them in tables, lists and code.
+_BETWEEN = re.compile(rb"[\s,;|/]+")
+
+
+def _word_start(data: bytes, first: int, last: int) -> int:
+    """The last place up to `last` where a word begins, or where a character does if none is near."""
+    starts = (match.end() for match in _BETWEEN.finditer(data, first, last))
+    return max(starts, default=_character_start(data, last))
 
 
 def _character_start(data: bytes, at: int) -> int:

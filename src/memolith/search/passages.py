@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from memolith.interfaces import WORD_START, Column, Tokens, Vectors, WordVectors
 from memolith.search.candidates import Candidates, Floats, QueryContext, Stage
-from memolith.search.diversify import MORE
-from memolith.search.exact import has_digit
-from memolith.search.weigh import shares
+from memolith.search.doubt import has_digit
+from memolith.search.reorder import MORE
+from memolith.search.votes import shares
 from memolith.text.in_english import in_english
 from memolith.text.tokens import words
 

@@ -16,21 +16,22 @@ from memolith.config.sections import SearchConfig
 from memolith.interfaces import Embedder, Index, Nomination, WordVectors
 from memolith.results import WEAK, Chunk, Filters, ReadText, SearchResult
 from memolith.search.candidates import Candidates, QueryContext, Stage, Staged
-from memolith.search.days import is_from_any, none_from
-from memolith.search.diversify import MORE
-from memolith.search.exact import exactness
-from memolith.search.fuse import fuse, once
-from memolith.search.nominating import find_candidates, meaning_of
-from memolith.search.phrases import not_held
+from memolith.search.doubt import exactness, is_weak, not_said
+from memolith.search.nominate import find_candidates, fuse, meaning_of, once
+from memolith.search.passages import TokensOf, passages
 from memolith.search.plan import QueryPlan
-from memolith.search.reading import Reading
-from memolith.search.relevance import is_weak, not_said
+from memolith.search.reading import Reading, with_successors
+from memolith.search.reorder import (
+    MORE,
+    demote_superseded,
+    diversify,
+    not_held,
+    prefer_names,
+    require_phrases,
+)
 from memolith.search.sessions import rank_sessions
-from memolith.search.showing import hits, retold, sessions
-from memolith.search.stages import stages, text_stages
-from memolith.search.succession import with_successors
-from memolith.search.tracing import trace
-from memolith.search.weigh import max_score
+from memolith.search.showing import hits, retold, sessions, trace
+from memolith.search.votes import decay, is_from_any, max_score, none_from, prefer_days, weigh
 from memolith.text.clock_times import with_halves
 from memolith.text.summary_line import short_id
 from memolith.text.wording import counted
@@ -92,7 +93,7 @@ class Question:
         ranked = _last(scored, nominees).in_order()
         chats = rank_sessions(ranked, resources.index.chat_vectors)[:limit]
         _find_at_once(reading, ranked, chats, limit)
-        wanted = len(ranked) if query.phrases else limit
+        wanted = len(ranked) if query.phrases else limit + MORE * bool(query.names)
         read, seen = self._read(ranked, wanted, filters)
         warnings = [*self._warnings, *self._doubts(nominated, read, filters, query.exact)]
         shown = _staged(self._text_stages, query, read)
@@ -215,3 +216,32 @@ def _without_lost(considered: Candidates, seen: int, read: Candidates) -> Candid
     kept = np.isin(considered.signals.keys, read.signals.keys)
     kept[seen:] = True
     return considered.take(kept.nonzero()[0])
+
+
+# The list of stages, as the settings have it.
+
+Stages = list[tuple[str, Stage]]
+
+
+def stages(config: SearchConfig, words: WordVectors | None, tokens_of: TokensOf) -> Stages:
+    """Those that go by what the index knows."""
+    by_votes = config.fusion == "votes"
+    found: Stages = [("weigh", weigh)] if by_votes else []
+    found.append(("days", prefer_days))
+    if config.decay:
+        found.append(("decay", decay(config.half_life_days, config.decay_strength)))
+    if by_votes and words is not None:
+        found.append(("passages", passages(words, tokens_of)))
+    return found
+
+
+def text_stages(config: SearchConfig) -> Stages:
+    """Those that go by what was read from the files."""
+    found: Stages = [
+        ("phrases", require_phrases),
+        ("names", prefer_names),
+        ("supersede", demote_superseded),
+    ]
+    if config.diversify:
+        found.append(("diversify", diversify(config.mmr_lambda, config.mmr_floor)))
+    return found

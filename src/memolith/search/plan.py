@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 
-from memolith.search.names import first_names
-from memolith.search.phrases import phrases_of
+from memolith.search.reorder import first_names, phrases_of
 from memolith.text.choices import add_joined, choices, own_words
 from memolith.text.clock_times import with_halves
 from memolith.text.dates import LIKELY, DayRange, find_days, without_days
@@ -85,22 +85,33 @@ def _subjects(text: str, days: Sequence[DayRange], today: date) -> list[str]:
     return [word for word in asked if word not in of_days()]
 
 
-def _is_request(text: str) -> bool:
-    """Whether somebody wants something done: a weekday in it is one to come.
+# A time of the clock is named for what is to come: who asks about the past has forgotten it.
+_AT_A_TIME = re.compile(
+    r"\b(?:at|a las?|um) (?:\d|half|noon|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
+    r"|\b\d{1,2}(?::\d\d|\s?[ap]\.?m\b)|\b(?:will|going to|let's|shall|voy a|vamos a)\b",
+    re.IGNORECASE,
+)
 
-    >>> _is_request("Please book a table for two on Friday at ten"), _is_request("please say what we did on Friday")
+
+def _is_ahead(text: str) -> bool:
+    """Whether somebody wants something done, or names a time for it: a weekday in it is one to come.
+
+    >>> _is_ahead("Please book a table for two on Friday"), _is_ahead("please say what we did on Friday")
+    (True, False)
+    >>> _is_ahead("I meet the dentist on Friday at 10"), _is_ahead("when did we meet on Friday, at 10?")
     (True, False)
     """
     said = set(words(text))
-    return not said.isdisjoint(_REQUEST) and said.isdisjoint(_PAST | _WAS)
+    is_ahead = not said.isdisjoint(_REQUEST) or bool(_AT_A_TIME.search(text))
+    return is_ahead and said.isdisjoint(_PAST | _WAS)
 
 
 def _said(text: str, named: Sequence[DayRange], today: date) -> tuple[DayRange, ...]:
     """The days that are asked for; what may be no date is one if nothing else is said: *november*, *lately*.
 
-    A request is no question about the days before it.
+    Who speaks of what is to come does not ask about the days before.
     """
-    if _is_request(text):
+    if _is_ahead(text):
         named = [found for found in named if found.last >= today]
     said = tuple(found for found in named if found.confidence >= LIKELY)
     if said or not named:
@@ -144,7 +155,7 @@ def plan(question: str, today: date, reader: Reader | None = None) -> QueryPlan:
     asked = reader.stop_words.applied(asked, words(text))[:MOST_WORDS]
     spoken = words(text)
     language = language_of(spoken)
-    names = first_names(text)
+    names = first_names(text, alone=len(asked) == 1)
     extra = reader.synonyms if reader.with_synonyms else None
     own = own_words(asked, language, extra)
     terms = choices(

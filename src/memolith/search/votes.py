@@ -1,0 +1,190 @@
+"""What speaks for a chunk, as votes: its own words and meaning, and those of what it belongs to.
+
+Ranks alone forget how much better the best is. So after the fusion has chosen the candidates, each
+raw signal becomes a vote from 0 to 1, by the best value this question has, and the score is the mean
+of the votes. Words and meaning weigh the same unless a setting says otherwise; a vote of a chat or
+file counts half for each of its chunks. See benchmarks/README.md for what each is worth.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from datetime import date
+
+import numpy as np
+
+from memolith.interfaces import ASSISTANT, RECORD, TURN, Column
+from memolith.search.candidates import Candidates, Floats, QueryContext, Stage
+from memolith.text.dates import DayRange
+
+# What a person said or wrote comes before what an assistant made of it …
+NOT_THE_ASSISTANT = 0.2
+# A cosine must be this far above the usual one to count fully: of some that are all far away, the
+# nearest is not near.
+_NEAR = 0.2
+_VOTES = ("words", "meaning", "chat", "user", "title")
+_NOTHING = 1e-300  # more than 0, to divide by
+_LEAST = np.array([[0.0], [_NEAR], [0.0], [0.0], [_NEAR]])
+# … except where the question is about what the assistant said.
+_TOLD = re.compile(
+    r"\byou(?:'d|'ve| had| have)?\s+(?:\w+\s+){0,2}?(?:said|told|recommended|suggested|mentioned"
+    r"|provided|gave|listed|explained|described|advised|wrote|proposed|shared)\b"
+    r"|\bdid you\s+(?:\w+\s+)?(?:say|tell|recommend|suggest|mention|provide|give|list|explain"
+    r"|describe|advise|write|propose|share)\b"
+    r"|\b(?:me|nos) (?:dijiste|recomendaste|sugeriste|explicaste|mencionaste|propusiste|contaste)\b",
+    re.IGNORECASE,
+)
+
+
+def weigh(query: QueryContext, candidates: Candidates) -> Candidates:
+    """Let the signals of each candidate vote."""
+    raw, usual = candidates.signals, query.mean_similarity
+    meant = 1 - query.exact
+    signals = np.empty((len(_VOTES), len(candidates)))
+    signals[0] = raw.words
+    signals[1] = raw.meaning - usual
+    signals[2] = raw.group_words
+    signals[3] = raw.group_user_words
+    signals[4] = (raw.group_title - usual) * (raw.group_title != 0)
+    shared = shares(signals, _LEAST)
+    votes = dict(zip(_VOTES, shared, strict=True))
+    grouped = raw.kind != RECORD  # records stand for themselves
+    in_chat = raw.kind == TURN
+    voted = replace(
+        candidates,
+        votes=shared[:2].T,
+        weights=np.array([1, meant]),
+        group_votes=grouped * (votes["chat"] + meant * votes["title"]) + in_chat * votes["user"],
+        group_voters=(1 + meant) * grouped + in_chat,
+    )
+    bonus = preference(query.question) * (raw.role != ASSISTANT)
+    return voted.scored(voted.mean_vote() + bonus, votes)
+
+
+def preference(question: str) -> float:
+    """What is added for not being the words of an assistant."""
+    return 0.0 if _TOLD.search(question) else NOT_THE_ASSISTANT
+
+
+def max_score(question: str, lift: Floats, *, by_votes: bool = True) -> float:
+    """The score of a chunk that is best in everything; a hit is shown with its share of this, from 0 to 1.
+
+    `lift` is what days have added to each candidate.
+    """
+    return 1.0 + by_votes * preference(question) + float(lift.max(initial=0.0))
+
+
+def shares(values: Column | Floats | Sequence[float], least: Floats | float = 0.0) -> Floats:
+    """Each value of a row as a share of its best, or of `least` if even that is smaller; from 0 to 1.
+
+    >>> shares([4.0, 1.0, -2.0]).tolist()
+    [1.0, 0.25, 0.0]
+    """
+    array = np.maximum(values, 0.0)
+    best = array.max(axis=-1, keepdims=True, initial=0.0)
+    if not (best < np.inf).all():
+        array = np.where(array < np.inf, array, 0.0)
+        best = array.max(axis=-1, keepdims=True, initial=0.0)
+    result: Floats = array / np.maximum(np.maximum(best, least), _NOTHING)
+    return result
+
+
+# Who asks about certain days wants what is from those days first.
+
+# The least that a day adds, against 1 for what is best in everything; one that had to be guessed
+# ("in March" of which year?) adds as much less as it is unsure.
+_LEAST_LIFT = 0.2
+# So many words are few: what has them, and is from the day, is before what only has them.
+_FEW_SUBJECTS = 3
+# … unless the days are many: much is from the last four months, and to be from them tells little.
+_NARROW = 3
+# More than everything else together: nothing but the days is asked for.
+_DECIDES = 4.0
+
+
+def prefer_days(query: QueryContext, candidates: Candidates) -> Candidates:
+    """A stage that lifts what is from the days in the question; without such days it does nothing.
+
+    The days are one of the things asked for: in "what was decided yesterday?" they decide, in a long
+    message that mentions a day among much else they only help. But of a few words, what has as many as
+    any other and is from that day is meant.
+    """
+    if not query.days:
+        return candidates
+    most = max(_LEAST_LIFT, 1 / (1 + len(query.rarity))) if query.subjects else _DECIDES
+    dated = candidates.signals.dated
+    words = candidates.votes[:, 0] if candidates.votes.shape[1] else 0.0
+    share = min(1, _FEW_SUBJECTS / max(1, len(query.rarity)))
+    lift = np.zeros(len(candidates))
+    for days in query.days:
+        few = share * min(1, _NARROW / ((days.last - days.first).days + 1))
+        added = np.maximum(most, few * words) * min(1, days.confidence)
+        lift = np.maximum(lift, is_from(days, dated) * added)
+    after = replace(candidates, lift=candidates.lift + lift)
+    return after.scored(candidates.score + lift, {"days": lift})
+
+
+def none_from(
+    days: Iterable[DayRange], question: str, dated: Column, today: date, *, decide: bool
+) -> Iterator[str]:
+    """A warning for days that are asked for, if nothing found is from any of them.
+
+    Unless nothing else is asked for, that is no news of days to come: plans were made before them.
+    """
+    asked = [named for named in days if decide or named.last < today]
+    if is_from_any(asked, dated).any():
+        return
+    for named in asked:
+        span = str(named.first) if named.first == named.last else f"{named.first} to {named.last}"
+        said = question[named.start : named.end]
+        yield (
+            f"Nothing found is from {span}."
+            if said == span
+            else (f'Nothing found is from "{said}" ({span}).')
+        )
+
+
+def is_from_any(days: Iterable[DayRange], dated: Column) -> Column:
+    """Which of some days, by number, are among any of these."""
+    found: Column = np.zeros(len(dated), np.bool_)
+    for named in days:
+        found |= is_from(named, dated)
+    return found
+
+
+def is_from(days: DayRange, dated: Column) -> Column:
+    """Which of some days, by number, are among these."""
+    found: Column = (days.first.toordinal() <= dated) & (dated <= days.last.toordinal())
+    return found
+
+
+# Newer first among equals: the score of a dated chunk fades with its age.
+
+
+def decay(half_life_days: float, strength: float) -> Stage:
+    """A stage that multiplies the score of a dated chunk.
+
+    Full strength buries everything a year old under anything from today; at a low one age only decides
+    between hits of about the same relevance.
+    """
+
+    def stage(query: QueryContext, candidates: Candidates) -> Candidates:
+        left = fading(candidates.signals.dated, query.today, half_life_days, strength)
+        score = candidates.score * left
+        return replace(candidates, score=score, fade=candidates.fade * left, why={"age": left})
+
+    return stage
+
+
+def fading(dated: Column, today: date, half_life_days: float, strength: float) -> Floats:
+    """(1 - strength) + strength · 0.5^(age / half-life); 1 for what has no date, and for the future.
+
+    >>> from datetime import date
+    >>> days = np.array([0, date(2026, 1, 1).toordinal()])
+    >>> fading(days, date(2026, 1, 31), 30, 1.0).tolist()
+    [1.0, 0.5]
+    """
+    age = np.maximum(0, today.toordinal() - dated) / half_life_days
+    return np.where(dated > 0, 1 - strength + strength * 0.5**age, 1.0)
