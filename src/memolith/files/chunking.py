@@ -311,13 +311,10 @@ def _split_if_long(data: bytes, begin: int, end: int, size: ChunkSize) -> Iterat
     yield begin, end
 
 
-# Between words of any script: blanks and what separates them in tables, lists and code.
-_BETWEEN = re.compile(rb"[\s,;|/]+")
-
-
 def _word_start(data: bytes, first: int, last: int) -> int:
     """The last place up to `last` where a word begins, or where a character does if none is near."""
-    starts = (match.end() for match in _BETWEEN.finditer(data, first, last))
+    # Between words are blanks, or what separates them in tables, lists and code.
+    starts = (first + one.end() for one in re.finditer(rb"[\s,;|/]+", data[first:last]))
     return max(starts, default=_character_start(data, last))
 
 
