@@ -99,3 +99,22 @@ def test_a_vault_is_searched_where_it_is(source: Source, importing: Importing) -
         importing.twice("markdown", other.root)
         assert opened.config.index.extra_paths == (str(source.root), str(other.root))
         assert "one leg" in opened.search("on how many legs does a heron stand").hits[0].text
+
+
+def test_front_matter_of_a_vault_is_used_and_not_shown(
+    source: Source, importing: Importing
+) -> None:
+    source.write(
+        "heron.md",
+        "---\ntitle: Grey one\ndate: 2025-03-04\ntags: [wading, fisher]\n---\nThe heron stands still.\n",
+    )
+    source.write("rules.md", "---\nThe stork: it clatters\n- loudly\n---\n\nThe crane dances.\n")
+    importing("markdown", source.root)
+    memory = importing.memory
+    memory.reconfigure()
+    (hit, *_) = memory.search("fisher").hits
+    assert (hit.text, str(hit.dated)) == ("The heron stands still.", "2025-03-04")
+    assert "stork" in memory.search("stork clatters").hits[0].text  # text between two rules
+    shown = memory.context("What do we know of the wading heron, the grey fisher?").text
+    assert "stands still" in shown
+    assert "tags:" not in shown

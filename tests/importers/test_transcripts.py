@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from tests.importers.conftest import Importing, Source
@@ -57,11 +58,6 @@ def test_claude_code_sessions_and_what_it_noted(source: Source, importing: Impor
     ]
     project = "projects/-home-ana-app"
     source.write(f"{project}/{SESSION}.jsonl", lines)
-    source.write(f"{project}/memory/MEMORY.md", "# Index\n\n- [Gate](gate.md)\n")
-    source.write(
-        f"{project}/memory/gate.md",
-        "---\nname: gate\ndescription: the gate\nmetadata:\n  type: project\n---\n\nThe gate needs the heron.\n",
-    )
     report = importing.twice("claude-code", source.root)
     first, second = importing.memory.chats.turns(SESSION)
     assert first.user == "Why is the gate red? Use [secret: a GitHub token]."
@@ -69,9 +65,25 @@ def test_claude_code_sessions_and_what_it_noted(source: Source, importing: Impor
     assert first.created.isoformat() == "2026-05-01T10:00:00+00:00"
     assert (second.user, second.assistant, second.platform) == ("Fix it", "", "claude-code")
     assert report.keys_replaced == 1
-    notes = {record.text: record for record in importing.memory.records()}
-    assert notes["The gate needs the heron."].category == "project"
     assert KEY not in Path(importing.memory.root, "conversation-history.jsonl").read_text()
+
+
+def test_what_claude_code_noted_for_itself(source: Source, importing: Importing) -> None:
+    project = "projects/-home-ana-app"
+    source.write(f"{project}/{SESSION}.jsonl", [])
+    index = source.write(f"{project}/memory/MEMORY.md", "# Index\n\n- [Gate](gate.md)\n")
+    os.utime(index, (1_700_000_000.123456, 1_700_000_000.123456))  # its only date
+    source.write(
+        f"{project}/memory/gate.md",
+        "---\nname: gate\ndescription: the gate\nmetadata:\n  type: project\n---\n\nThe gate needs the heron.\n",
+    )
+    report = importing.twice("claude-code", source.root)
+    assert report.counts["notes"].added == 2
+    notes = {record.text: record for record in importing.memory.records()}
+    gate = notes["The gate needs the heron."]
+    assert (gate.category, gate.keywords) == ("project", ("gate",))
+    assert gate.metadata == {"description": "the gate"}
+    assert notes["# Index\n\n- [Gate](gate.md)"].created.isoformat().startswith("2023-11-14T22:13")
 
 
 def test_codex_sessions(source: Source, importing: Importing) -> None:

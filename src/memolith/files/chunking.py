@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date
+from itertools import chain
 
 from memolith.files import layout
 from memolith.files.chat_log import turn_chunks
 from memolith.files.document import Document, Line
-from memolith.files.front_matter import is_broken_secret, split_note
+from memolith.files.front_matter import is_broken_secret, parse_header, split_note
 from memolith.files.ledger import source_of
 from memolith.files.notes import file_date, is_note_path, readable_note
 from memolith.files.promoted import TRAILER, generated_lines
-from memolith.files.record_format import BOM, is_utf16
+from memolith.files.record_format import BOM, RecordFormatError, is_utf16
 from memolith.results import Chunk, Turn
 from memolith.text.promoted_line import read_promoted
 from memolith.text.summary_line import read_line
@@ -112,11 +114,19 @@ def _markdown_chunks(
     path: str, data: bytes, day_of: Callable[[Record | Turn], date], size: ChunkSize
 ) -> list[Chunk]:
     document = Document.parse(path, data)
+    begin, day, words = _front_matter(path, data)
     lines = _without_mark(document.lines[layout.template_lines(data) :])
+    lines = [line for line in lines if line.offset >= begin]
     records = {line.number: record for line, record in document.records()}
     generated = _generated_lines(document) if any(one in data for one in _JOB_MARKS) else set()
     common = Chunk(
-        kind="prose", text="", path=path, first_line=0, last_line=0, dated=file_date(path)
+        kind="prose",
+        text="",
+        path=path,
+        first_line=0,
+        last_line=0,
+        dated=day or file_date(path),
+        heading=words,
     )
     chunks: list[Chunk] = []
     prose: list[Line | None] = []
@@ -146,6 +156,24 @@ def _markdown_chunks(
             )
     chunks += _prose_chunks(common, data, prose, size)
     return sorted(chunks, key=lambda chunk: chunk.offset)
+
+
+def _front_matter(path: str, data: bytes) -> tuple[int, date | None, str]:
+    """Where the text of a file in an extra folder begins, its day, and its title and tags."""
+    parts = split_note(data) if path.startswith("@") else None
+    if parts is None:
+        return 0, None, ""
+    try:
+        header = parse_header(parts[0])
+    except RecordFormatError:
+        return 0, None, ""  # it may be text between two rules
+    days: list[date] = []
+    for key in ("created_at", "created", "date"):
+        with suppress(ValueError):
+            days.append(date.fromisoformat(str(header.get(key))[:10]))
+    names = (header.get(key) for key in ("title", "aliases", "tags"))
+    words = (name if isinstance(name, list) else [name] for name in names if name)
+    return len(data) - len(parts[1]), next(iter(days), None), " ".join(map(str, chain(*words)))
 
 
 def _without_mark(lines: Iterable[Line]) -> list[Line]:

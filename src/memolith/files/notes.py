@@ -45,16 +45,22 @@ def write_note(transaction: Transaction, record: Record, clock: Clock, title: st
     if title and record.sensitivity == "secret":
         record = replace(record, metadata={"title": title, **record.metadata})
     path = note_path(transaction.folder, record, clock.day_of(record.created), title)
+    data = note_bytes(record)
+    transaction.replace(path, data, None)
+    transaction.commit()
+    return replace(record, citation=Citation(path, 1, data.count(b"\n")))
+
+
+def note_bytes(record: Record) -> bytes:
+    """The file of a new note. Raises RefusedError if it could not be read as what it is."""
     data = encode_record(record)
-    read = readable_note(path, data)
+    read = readable_note("", data)
     if read is None or replace(read, provenance=record.provenance) != record:
         raise RefusedError(
             "The keywords or metadata cannot be kept in the front matter of a note.",
             hint="Make them shorter and plainer, or use: memolith remember TEXT",
         )
-    transaction.replace(path, data, None)
-    transaction.commit()
-    return replace(record, citation=Citation(path, 1, data.count(b"\n")))
+    return data
 
 
 def check_category(record: Record) -> None:
@@ -105,7 +111,7 @@ def parse_note(path: str, data: bytes) -> Record | None:
     if any(map(_may_be_secret, Document.parse(path, parts[1]).lines)):
         sensitivity = "secret"  # the text of a note is shown as a whole or not at all
     expires = header.get("expires")
-    keywords = header.get("keywords")
+    keywords = header.get("keywords", header.get("tags"))
     metadata = header.get("metadata")
     return Record(
         id=_text(header, "id", path),

@@ -7,6 +7,7 @@ anybody wrote. It never holds a secret record.
 from __future__ import annotations
 
 import json
+import string
 from collections.abc import Sequence
 from contextlib import suppress
 from itertools import chain
@@ -127,7 +128,7 @@ def _answer(hit: Hit, asked: set[str]) -> Piece:
 
 def _shared_words(text: str, asked: set[str]) -> list[str]:
     """The words of a statement that the question has too: no word that is in the question alone."""
-    bare = (word.strip(".,;:!?()\"'").lower() for word in text.split())
+    bare = (word.strip(string.punctuation).lower() for word in text.split())
     found = dict.fromkeys(word for word in bare if asked.intersection(terms_of(word)[1]))
     return list(found)[:_MAX_WORDS]
 

@@ -7,6 +7,7 @@ import os
 import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from functools import cache
 
 from memolith import __version__
 from memolith.errors import MemolithError
@@ -98,26 +99,30 @@ def request_problem(server: Mapping[str, object]) -> str:
     words = [command, *(arguments if isinstance(arguments, list) else ())]
     if not all(isinstance(word, str) for word in words):
         return "its entry has no command"
+    return _problem_of(*map(str, words))
+
+
+@cache  # most hosts have the same entry
+def _problem_of(*words: str) -> str:
     lines = "".join(json.dumps({"jsonrpc": "2.0", **message}) + "\n" for message in _ASKED)
     try:
-        with subprocess.Popen(  # noqa: S603 - the command that the host itself runs
-            [str(word) for word in words],
-            stdin=subprocess.PIPE,
+        done = subprocess.run(  # noqa: S603 - the command that the host itself runs
+            words,
+            input=lines,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
             cwd=os.path.expanduser("~"),
-        ) as process:
-            try:
-                output, _ = process.communicate(lines, timeout=_MAX_SECONDS)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                return f"{command} did not answer within {_MAX_SECONDS:g} seconds"
+            timeout=_MAX_SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return f"{words[0]} did not answer within {_MAX_SECONDS:g} seconds"
     except OSError as error:
-        return f"{command} cannot be started: {error.strerror}"
-    for line in output.splitlines():
+        return f"{words[0]} cannot be started: {error.strerror}"
+    for line in done.stdout.splitlines():
         with suppress(ValueError):
             answer = json.loads(line)
             if isinstance(answer, dict) and answer.get("id") == 2 and "result" in answer:
                 return ""
-    return f"{command} was started and answered no request"
+    return f"{words[0]} was started and answered no request"

@@ -102,13 +102,18 @@ def make_record(
         text=text.replace("\r\n", "\n").strip(),
         category=one_name(category, "note"),
         session=one_name(str(more.get("session") or ""), "main"),
-        created=created or NOT_YET,
+        created=_whole_milliseconds(created) or NOT_YET,
         provenance=provenance,
         keywords=tuple(dict.fromkeys(str(word) for word in listed if str(word).strip())),
         metadata=metadata if isinstance(metadata, dict) else {},
         supersedes=replaced if isinstance(replaced := more.get("supersedes"), str) else None,
-        expires=moment(more.get("expires")),
+        expires=_whole_milliseconds(moment(more.get("expires"))),
     )
+
+
+def _whole_milliseconds(at: datetime | None) -> datetime | None:
+    """The moment as files keep it."""
+    return at and at.replace(microsecond=at.microsecond // 1000 * 1000)
 
 
 def one_name(text: str, default: str) -> str:
@@ -233,11 +238,12 @@ def note_of(path: str, data: bytes, channel: str, modified: datetime) -> Record 
     named = datetime(day.year, day.month, day.day, tzinfo=UTC) if day else modified
     inner = header.get("metadata")
     kind = header.get("category") or (inner.get("type") if isinstance(inner, dict) else None)
-    words = header.get("keywords") or header.get("tags") or ()
+    words = next(filter(None, map(header.get, ("keywords", "tags", "name", "title"))), ())
     category = make_slug(str(kind or header.get("type") or "note"))
     more = {
         "id": stable_id(channel, path),
         "keywords": words.split() if isinstance(words, str) else words,
+        "metadata": {key: header[key] for key in ("description",) if header.get(key)},
     }
     return make_record(text, channel, next(filter(None, dates), named), category, **more)
 

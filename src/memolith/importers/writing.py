@@ -17,7 +17,7 @@ from memolith.files.document import Document
 from memolith.files.folder import Folder
 from memolith.files.journal import near_text
 from memolith.files.locks import STATE_FOLDER
-from memolith.files.notes import make_slug, write_note
+from memolith.files.notes import make_slug, note_bytes, write_note
 from memolith.files.record_format import encode_json, encode_line, encode_time, readable_json
 from memolith.files.transaction import Transaction, rewrite_file
 from memolith.importers.items import Block, File, Item, Line, Skip, Value, digest
@@ -122,9 +122,12 @@ class Writer:
             self._take_value(item)
         else:
             try:
-                self._take_one(item)
+                kept = self._chosen(item)
             except MemolithError as error:
                 self.report.skip(item, error.message.partition(";")[0][:80])
+            else:
+                if kept is not None:
+                    self._put(*kept)
         if len(self._batch) >= _MAX_BATCH or self._bytes > _MAX_BATCH_BYTES:
             self.flush()
 
@@ -138,7 +141,8 @@ class Writer:
                 transaction.append(IMPORTS, encode_json(marks) + b"\n")
                 reused = self._write([item for item, _ in batch], transaction)
         for item, _ in batch:
-            self.report.count(item).added += 1
+            counts = self.report.count(item)
+            counts.read, counts.added = counts.read + 1, counts.added + 1
         if reused:
             self.report.count("records").known += reused
             self.report.count("records").added -= reused
@@ -158,30 +162,30 @@ class Writer:
             )
             self.report.warnings.append(told)
 
-    def _take_one(self, item: Line | Block | Turn) -> None:
+    def _chosen(self, item: Line | Block | Turn) -> tuple[_Written, str] | None:
+        """An item as it is written, with the digest by which it is known; None, and counted, if it is not."""
         if isinstance(item, Line):
             item = self._checked(item)
             if {item.record.id, ledger.digest(item.record.text)} & self._stones:
                 self.report.skip(item, "you had it forgotten")
-                return
+                return None
             key = digest("id", item.record.id)
         elif isinstance(item, Turn):
             if self._since and item.created < self._since:
                 self.report.skip(item, "older than --since")
-                return
+                return None
             when = encode_time(item.created)
             key = digest("turn", item.platform, item.chat, when, item.user, item.assistant)
             if key in self._imported and not self._is_here(item):
                 self.report.skip(item, "you had it forgotten, or deleted it")
-                return
+                return None
         else:
             key = digest("block", self._place(item.path), " ".join(item.text.split()))
         if key in self._known or (isinstance(item, Block) and self._holds(item)):
             self.report.know(item)
-            return
+            return None
         kept = self._kept(item) if isinstance(item, Turn) else item
-        if kept is not None:
-            self._put(kept, key)
+        return None if kept is None else (kept, key)
 
     def _put(self, item: _Written, key: str) -> None:
         """Have an item wait; whole files and notes are not written with lines that may go into them."""
@@ -190,7 +194,6 @@ class Writer:
         if is_note or isinstance(before, File) != isinstance(item, File):
             self.flush()
         self._known.add(key)
-        self.report.count(item).read += 1
         self._batch.append((item, key))
         self._bytes += len(item.data if isinstance(item, File) else repr(item))
         if is_note:
@@ -204,9 +207,11 @@ class Writer:
         created = min(record.created, now)
         record = replace(record, text=text, category=category, created=created, citation=None)
         gate.check_record(record)
-        marked = gate.mark_keys(record)
+        marked = replace(gate.mark_keys(record), warnings=())
         self.report.marked_secret += marked.sensitivity != record.sensitivity
-        return replace(item, record=replace(marked, warnings=()))
+        if item.place == "note":
+            note_bytes(marked)  # a note that cannot be kept is refused before others wait with it
+        return replace(item, record=marked)
 
     def _kept(self, turn: Turn) -> Turn | None:
         """The turn as it is written; None, and counted, if it is not."""
