@@ -25,7 +25,7 @@ MAX_CODE_LINES_OF_A_FUNCTION = 50
 CEILINGS = {
     "(top)": (1_972, 16),
     "adapters": (378, 6),
-    "cli": (3_260, 18),
+    "cli": (3_234, 18),
     "config": (582, 4),
     "context": (1_993, 22),
     "embed": (569, 8),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from memolith.cli import output
-from memolith.cli.options import Call, command, flag
+from memolith.cli.options import Call, Choice, command, flag
 from memolith.config.edit import set_setting
 from memolith.files.transaction import rewrite_file
 from memolith.text.wording import counted
@@ -14,7 +14,7 @@ _BACKENDS = ("builtin", "chroma", "postgres", "qmd")
 
 
 @command()
-@click.option("--to", "backend", required=True, type=click.Choice(_BACKENDS), help="the engine")
+@click.option("--to", "backend", required=True, type=Choice(_BACKENDS), help="the engine")
 @click.option("--url", metavar="URL", help="where it is, as in index.url")
 @flag("--dry-run", help="fill it and compare, but go on using the engine of today")
 def migrate(call: Call, backend: str, url: str | None, dry_run: bool) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import atexit
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 
 import click
@@ -42,27 +42,6 @@ class Memolith(Group):
         """The command with this name."""
         name = OTHER_NAMES.get(cmd_name, cmd_name)
         return find(name) if name in COMMANDS else None
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """The options of every command may come first; others follow their command."""
-        try:
-            return click.Group.parse_args(self, ctx, args)
-        except click.NoSuchOption as error:
-            option = error.option_name
-            hint = "Options of one command follow it: memolith COMMAND [options]"
-            hint = _nearest_option(option, GLOBAL_OPTIONS) or hint
-            raise UsageError(f"{option!a} is in front of the command.", hint=hint) from error
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command; an unknown one is an error that suggests the nearest."""
-        found = self.get_command(ctx, args[0])
-        if found is None:
-            near = nearest(args[0], [*COMMANDS, *OTHER_NAMES])
-            hint = f"Did you mean {near}?" if near else "See: memolith --help"
-            raise UsageError(f"Unknown command {args[0]!a}.", hint=hint)
-        return found.name, found, args[1:]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Every command in one line each, by what it is for."""
@@ -154,36 +133,33 @@ def _run(call: Call) -> int:
     except click.exceptions.Exit as end:
         return end.exit_code
     except click.UsageError as error:
-        raise _in_our_words(error) from error
+        raise _with_hint(error) from error
     return code or exit_codes.OK
 
 
-def _nearest_option(option: str, params: Iterable[click.Parameter]) -> str:
-    """A hint on the option that was meant; the dashes count for nothing."""
-    names = [name.lstrip("-") for param in params for name in param.opts if name[:2] == "--"]
-    near = nearest(option.lstrip("-"), names)
-    return f"Did you mean --{near}?" if near else ""
+def _with_hint(error: click.UsageError) -> UsageError:
+    """What click says about a mistake, and what to do.
 
-
-def _in_our_words(error: click.UsageError) -> UsageError:
-    """What click says about a mistake, with a hint."""
-    see = f"See: {error.ctx.command_path if error.ctx else 'memolith'} --help"
-    if isinstance(error, click.NoSuchOption):
-        hint = _nearest_option(error.option_name, error.ctx.command.params if error.ctx else ())
-        hint = hint or f"If it is text, put -- before it. {see}"
-        return UsageError(f"Unknown option {error.option_name!a}.", hint=hint)
-    if isinstance(error, click.MissingParameter) and error.param:
-        if isinstance(error.param.type, click.Choice):
-            see = f"Use one of {', '.join(error.param.type.choices)}."
-        name = error.param.human_readable_name
-        return UsageError(f"{name} is missing.", hint=see)
-    if isinstance(error, click.BadOptionUsage) and error.message.endswith("requires an argument."):
-        return UsageError(f"{error.option_name} needs a value.", hint=see)
-    extra = error.message.partition("unexpected extra argument")[2]
-    if extra:
-        word = extra.partition("(")[2].rstrip(")").split(" ")[0]
-        return UsageError(f"{word!a} is one word too many.", hint=see)
-    return UsageError(error.format_message(), hint=see)
+    click's own suggestions know only commands that are loaded, and see --help in --channel.
+    """
+    ctx = error.ctx or click.Context(memolith)
+    command = ctx.command
+    hint, near = f"See: {ctx.command_path} --help", ""
+    if isinstance(command, click.Group) and ctx.parent:
+        hint = f"Use one of {', '.join(command.commands)}."
+    if isinstance(error, click.NoSuchCommand) and isinstance(command, click.Group):
+        near = nearest(error.command_name, command.list_commands(ctx))
+    elif isinstance(error, click.NoSuchOption):
+        names = (name[2:] for param in command.params for name in param.opts if name[:2] == "--")
+        near = nearest(error.option_name.lstrip("-"), names)
+        near = near and f"--{near}"
+        text = (
+            "If it is text, put -- before it" if ctx.parent else "Options of one command follow it"
+        )
+        hint = f"{text}. See: {ctx.command_path} --help"
+    if near:
+        hint = f"Did you mean {near}?"
+    return UsageError(error.message or error.format_message(), hint=hint)
 
 
 def _report(error: Exception, call: Call) -> int:

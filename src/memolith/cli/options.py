@@ -202,7 +202,9 @@ class Command(click.Command):
                 if word in takes_value:  # which may be what somebody said, and must never steer us
                     value = next(words, None)
                     if value is None:
-                        raise click.BadOptionUsage(word, "It requires an argument.", ctx)
+                        raise click.BadOptionUsage(
+                            word, f"Option {word!r} requires an argument.", ctx
+                        )
                     options.append(value)
         return super().parse_args(ctx, [*options, "--", *texts])
 
@@ -235,25 +237,12 @@ class Group(Command, click.Group):
         """Without an action it says what is missing, instead of showing help."""
         super().__init__(*args, no_args_is_help=False, **more)
 
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Options in front of the action; the action reads the rest."""
-        if not args and not ctx.resilient_parsing:
-            raise UsageError("ACTION is missing.", hint=f"Use one of {', '.join(self.commands)}.")
-        return click.Group.parse_args(self, ctx, args)
+    parse_args = click.Group.parse_args  # options in front of the action, which reads the rest
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Its actions, and then its options."""
         self.format_commands(ctx, formatter)
         super().format_options(ctx, formatter)
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The action; an unknown one is an error that names the known."""
-        if args[0] not in self.commands:
-            hint = suggestion(args[0], self.commands)
-            raise UsageError(f"{args[0]!a} is not an action of {ctx.info_name}.", hint=hint)
-        return super().resolve_command(ctx, args)
 
 
 def command(name: str | None = None) -> Callable[[Callable[..., Any]], Any]:
@@ -296,6 +285,10 @@ def _name(param: click.Parameter | None) -> str:
 
 class Choice(click.Choice[str]):
     """One of a few words; a wrong one gets a suggestion."""
+
+    def get_missing_message(self, param: click.Parameter, ctx: click.Context | None) -> str:
+        """The words, in one line."""
+        return f"Use one of {', '.join(self.choices)}."
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """The word itself."""
