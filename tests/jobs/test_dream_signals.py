@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from memolith.jobs.dreaming.fold import fold
-from memolith.jobs.dreaming.phases import sleep
-from memolith.jobs.dreaming.score import MOST_BOOST, score
+from memolith.jobs.promotion import score
 from memolith.jobs.recall_state import Recalled, RecallState
-from memolith.jobs.recalls import Shown, Used
+from memolith.jobs.recalls import Shown, Used, fold
 
 NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)
 
@@ -140,8 +138,13 @@ def recalled(**values: object) -> Recalled:
 
 
 def test_the_score_is_that_of_the_known_example() -> None:
-    found = score(recalled(), 0.0, NOW)
-    assert round(found.value, 4) == 0.7989
+    found = score(recalled(), NOW)
+    assert {name: round(term, 3) for name, term in found.terms.items()} == {
+        "frequency": 0.522,
+        "variety": 0.731,
+        "recency": 0.952,
+    }
+    assert round(found.value, 3) == 0.691
 
 
 def test_every_signal_is_bounded_whatever_the_counts() -> None:
@@ -151,61 +154,28 @@ def test_every_signal_is_bounded_whatever_the_counts() -> None:
         total_score=10.0**6,
         days=tuple(f"2026-11-{d:02d}" for d in range(1, 17)),
     )
-    found = score(huge, 99.0, NOW)
-    assert all(0 <= value <= 1 for value in found.signals.values())
-    assert found.value <= 1 + MOST_BOOST
+    found = score(huge, NOW)
+    assert all(0 <= value <= 1 for value in found.terms.values())
+    assert found.value <= 1
 
 
 def test_a_use_counts_more_than_a_showing() -> None:
-    assert score(recalled(used=2), 0, NOW).value > score(recalled(), 0, NOW).value
+    assert score(recalled(used=2), NOW).value > score(recalled(), NOW).value
 
 
-def state_with(entry: Recalled) -> RecallState:
-    return RecallState(entries={entry.key: entry})
+def test_the_score_tells_apart_what_is_asked_for_now_and_then_from_what_is_asked_for_always() -> (
+    None
+):
+    once = recalled(recalls=2, days=("2026-11-14",), queries=("a",))
+    usual = recalled()
+    always = recalled(recalls=30, days=tuple(f"2026-11-{day:02d}" for day in range(1, 15)))
+    values = [score(entry, NOW).value for entry in (once, usual, always)]
+    assert values[0] + 0.2 < values[1]
+    assert values[1] + 0.2 < values[2]
 
 
-def test_sweeping_alone_raises_nothing() -> None:
+def test_waiting_alone_raises_nothing() -> None:
     """Elsewhere an entry recalled twice on one day, and never again, rose with every sweep."""
     entry = recalled(recalls=2, total_score=0.8, days=("2026-11-14",), queries=("a", "b"))
-    state = state_with(entry)
-    scores = []
-    for day in range(70):
-        now = NOW + timedelta(days=day)
-        state = replace(state, signals=sleep(state, now).signals, signals_at=now)
-        scores.append(score(entry, state.signals.get(entry.key, 0.0), now).value)
+    scores = [score(entry, NOW + timedelta(days=day)).value for day in range(70)]
     assert scores == sorted(scores, reverse=True)
-    assert state.signals == {}
-
-
-def test_two_dreams_at_the_same_moment_are_one() -> None:
-    state = state_with(recalled())
-    first = sleep(state, NOW)
-    again = sleep(replace(state, signals=first.signals, signals_at=NOW), NOW)
-    assert again.signals == first.signals
-    assert again.lightened == 0
-
-
-def test_strength_never_passes_one() -> None:
-    entry = recalled()
-    state = state_with(entry)
-    for hour in range(500):
-        now = NOW + timedelta(hours=hour)
-        fresh = replace(entry, last_at=now)
-        state = RecallState(
-            entries={entry.key: fresh},
-            signals=sleep(replace(state, entries={entry.key: fresh}), now).signals,
-        )
-    assert 0.9 < state.signals[entry.key] <= 1
-
-
-def test_themes_are_tags_of_several_statements_of_the_week() -> None:
-    entries = [
-        recalled(tags=("cookie", "dog"), snippet="a", first_line=1),
-        recalled(tags=("cookie",), snippet="b", first_line=2),
-        recalled(
-            tags=("cookie", "dog"), snippet="c", first_line=3, last_at=NOW - timedelta(days=30)
-        ),
-    ]
-    found = sleep(RecallState(entries={entry.key: entry for entry in entries}), NOW)
-    assert found.themes == (("cookie", 2),)
-    assert len(found.patterns) == 2

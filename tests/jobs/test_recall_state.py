@@ -14,12 +14,12 @@ from memolith.files.folder import Folder
 from memolith.jobs.recall_state import (
     RECALLS,
     SIGNALS,
+    Cursor,
     RecallState,
     encode_recalls,
     encode_signals,
     read_state,
 )
-from memolith.jobs.recalls import Cursor
 
 # As the seed shows it.
 SEED = {
@@ -70,11 +70,6 @@ def test_what_is_written_has_the_shape_of_the_seed_and_is_read_back(root: str) -
     assert (written["version"], written["updatedAt"]) == (1, SEED["updatedAt"])
     assert json.loads(encode_signals(state)) == {"memory:memory/2026-04-09.md:12:15": 0.25}
     assert state_of(root, encode_recalls(state), encode_signals(state)) == state
-
-
-def test_signals_with_hits_for_each_phase_are_read_too(root: str) -> None:
-    rich = {"version": 1, "entries": {"memory:a.md:1:2": {"lightHits": 3, "remHits": 1}}}
-    assert 0 < state_of(root, SEED, rich).signals["memory:a.md:1:2"] < 1
 
 
 def test_a_broken_state_is_an_empty_one_and_is_named(root: str) -> None:
@@ -130,5 +125,5 @@ def test_no_hand_made_state_is_fatal(
 
 def test_cursor_and_moments_survive(root: str) -> None:
     moment = datetime(2026, 11, 15, 3, tzinfo=UTC)
-    state = RecallState(updated=moment, signals_at=moment, cursor=Cursor("ab", 12))
+    state = RecallState(updated=moment, cursor=Cursor("ab", 12))
     assert state_of(root, encode_recalls(state), encode_signals(state)) == state

@@ -300,7 +300,7 @@ def test_the_diary_tells_places_but_no_word_of_a_text(life: Life) -> None:
     assert diary.startswith("# Dreams\n")
     assert "## REM Sleep — 2026-11-18 12:00:00" in diary
     assert "## Deep Sleep — 2026-11-18 12:00:00" in diary
-    assert f"**{LOG}#L5** — recalled 3 days\n" in diary
+    assert f"**{LOG}#L5** — recalled on 3 days\n" in diary
     told = diary.lower()
     assert not [word for word in ("cookie", "dog", "eva", "pipeline", "weekly") if word in told]
     assert life.memory.jobs.dream_status().last_dream == "2026-11-18 12:00:00"

@@ -10,8 +10,7 @@ import pytest
 from memolith import Memory
 from memolith.errors import WriterBusyError
 from memolith.files import recall_log
-from memolith.jobs import recall_state
-from memolith.jobs.dreaming import settle
+from memolith.jobs import dream, recall_state
 from memolith.jobs.recall_state import read_state
 from tests.lifecycle.dreams import COOKIE, LOG, Life
 
@@ -113,18 +112,18 @@ def test_forget_takes_out_what_a_summary_told_of_the_record(
 
 
 @pytest.mark.parametrize("times", [1, 5])
-def test_what_is_forgotten_while_a_dream_is_written_down_stays_forgotten(
+def test_what_is_forgotten_while_a_dream_is_stored_stays_forgotten(
     life: Life, monkeypatch: pytest.MonkeyPatch, times: int
 ) -> None:
-    """Whoever forgets need not wait for the dream; if that comes between each time, they do."""
+    """Whoever forgets need not wait for the dream; if that comes between, the second time they do."""
     secrets = [life.memory.remember(f"{SAFE} and {number}") for number in range(times)]
     ids = [record.id for record in secrets]
     life.ask(*(record.text for record in secrets), "Cookie the dog", days=1)
     other = Memory(life.memory.root, settings={"store.lock_timeout_seconds": 0.01})
-    real, waited = settle.asleep, []
+    real, waited = dream._update, []
 
-    def asleep(*given: Any) -> Any:
-        slept = real(*given)
+    def update(*given: Any) -> Any:
+        made = real(*given)
         if ids:
             try:
                 other.forget(ids.pop())
@@ -132,10 +131,10 @@ def test_what_is_forgotten_while_a_dream_is_written_down_stays_forgotten(
             except WriterBusyError:
                 waited.append(True)
                 ids.clear()
-        return slept
+        return made
 
-    monkeypatch.setattr(settle, "asleep", asleep)
+    monkeypatch.setattr(dream, "_update", update)
     life.memory.jobs.dream()
-    assert waited == [False, False, True][:times]
+    assert waited == [False, True][:times]
     assert not known(life, f"{SAFE} and {times - 1}")
     assert known(life, COOKIE)

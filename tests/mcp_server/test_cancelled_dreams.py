@@ -9,8 +9,7 @@ import anyio
 import pytest
 
 from memolith.jobs import api
-from memolith.jobs import dream as dream_job
-from memolith.jobs.dreaming.deep import judge_all
+from memolith.jobs.promotion import Judge
 from memolith.mcp_server.server import CallCancelledError, MemoryServer
 from memolith.mcp_server.tool import Answer
 from memolith.mcp_server.tools import answer
@@ -67,12 +66,12 @@ def test_a_client_that_cancels_stops_the_dream(
     life: Life, monkeypatch: pytest.MonkeyPatch, call_is_over: threading.Event
 ) -> None:
     judging, ended = threading.Event(), threading.Event()
-    real = api.run_job
+    real, judge_all = api.run_job, Judge.judge_all
 
-    def judge_slowly(night: Any) -> Any:
+    def judge_slowly(judge: Judge) -> Any:
         judging.set()
         assert call_is_over.wait(300)
-        return judge_all(night)
+        return judge_all(judge)
 
     def run(*given: Any, **options: Any) -> Any:
         try:
@@ -81,7 +80,7 @@ def test_a_client_that_cancels_stops_the_dream(
             ended.set()
             raise
 
-    monkeypatch.setattr(dream_job, "judge_all", judge_slowly)
+    monkeypatch.setattr(Judge, "judge_all", judge_slowly)
     monkeypatch.setattr(api, "run_job", run)
     before = files(life)
 

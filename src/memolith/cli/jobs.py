@@ -246,7 +246,8 @@ def _explain_dream(call: Call, found: DreamExplanation) -> None:
     for name, value in found.signals.items():
         weight = found.weights[name]
         output.say(f"    {weight * value:.3f}  {name:<14} {value:.2f} × {weight}")
-    output.say(f"    {found.boost:.3f}  light and REM sleep")
+    among = ", ".join(f"{name} {value:.2f}" for name, value in found.spread.items())
+    output.say(f"  scores of all that is tracked: {among}")
     output.say(f"  key {found.key}")
 
 

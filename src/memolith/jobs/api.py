@@ -15,9 +15,8 @@ from memolith.files.passages import ledger_for
 from memolith.jobs import apply, approve, diffs, history
 from memolith.jobs.chat import read_chat
 from memolith.jobs.compact import CompactJob
-from memolith.jobs.dream import DreamJob
-from memolith.jobs.dreaming.explain import dream_status, explain
-from memolith.jobs.dreaming.settle import settle
+from memolith.jobs.dream import DreamJob, save_recalls
+from memolith.jobs.dream_status import dream_status, explain
 from memolith.jobs.experiences import ExperienceJob, move_cursor
 from memolith.jobs.flush import NAME, covered, flush
 from memolith.jobs.forget import forget_record, forget_turns, of_channel
@@ -101,7 +100,7 @@ class Jobs:
         report = self._synced(run_job(place, job, dry_run=dry_run))
         if dry_run or report.reason == ANOTHER_JOB:
             return report
-        aside = settle(self._place, job, with_diary=report.status == "skipped")
+        aside = save_recalls(self._place, job, with_diary=report.status == "skipped")
         warnings = tuple(f"{path} could not be read in full; it was set aside." for path in aside)
         return replace(report, warnings=(*report.warnings, *warnings))
 

@@ -32,10 +32,10 @@ from memolith.files.tail import QUARANTINE
 from memolith.files.transaction import Transaction
 from memolith.jobs import recall_state, recalls
 from memolith.jobs.approve import CHAT_FILES
-from memolith.jobs.dreaming.diary import without_themes
-from memolith.jobs.dreaming.unspoken import names_lost
+from memolith.jobs.dream_page import without_themes
 from memolith.jobs.history import decode_report, encode_report, scrubbed
 from memolith.jobs.reports import ChannelReport, ForgetReport
+from memolith.jobs.sources import names_lost
 from memolith.jobs.summaries import summaries_without
 from memolith.store import Store
 from memolith.text.cleaning import one_line, shown_path

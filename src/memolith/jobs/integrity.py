@@ -21,7 +21,7 @@ from memolith.files.notes import records_in
 from memolith.files.passages import parse_citation
 from memolith.jobs import recall_state
 from memolith.jobs.contradictions import contradicting
-from memolith.jobs.dreaming import fold as recalls
+from memolith.jobs.recalls import fold as merge_recalls
 from memolith.jobs.recalls import read_log
 from memolith.jobs.reports import IntegrityFinding, ScanReport
 from memolith.jobs.statements import Statement, statements
@@ -227,7 +227,7 @@ def _stale(scene: _Scene, living: Iterable[Statement]) -> Iterator[IntegrityFind
     """Records of MEMORY.md and notes that nobody has asked for in all that time; logs are history."""
     state = recall_state.read_state(scene.read)
     since, _ = read_log(scene.read, state.cursor)  # a dream has not seen it yet
-    entries = recalls.fold(state, since).entries.values()
+    entries = merge_recalls(state, since).entries.values()
     recalled = {entry.claim: entry.last_at for entry in entries if entry.recalls}
     for found in living:
         record = found.record

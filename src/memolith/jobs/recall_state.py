@@ -1,14 +1,13 @@
 """What dreaming knows of past recalls: `memory/.dreams/`, in ClawCode's JSON.
 
-`short-term-recall.json` has an entry for each statement that was shown; `phase-signals.json` has the
-strength that light and REM sleep gave it. People and other programs may write both: a file that
-cannot be read is reported, and kept under another name before it is written again.
+`short-term-recall.json` has an entry for each statement that was shown; `phase-signals.json` has its
+score, for other programs. People and other programs may write both: a file that cannot be read is
+reported, and kept under another name before it is written again.
 """
 
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -17,7 +16,6 @@ from memolith.files.folder import Folder
 from memolith.files.layout import DAILY_FOLDER
 from memolith.files.recall_log import SNIPPET_CHARS
 from memolith.files.record_format import RecordFormatError, encode_time, parse_time
-from memolith.jobs.recalls import Cursor
 from memolith.text.pieces import claim_key
 
 DREAMS_FOLDER = f"{DAILY_FOLDER}/.dreams"
@@ -30,6 +28,14 @@ _MAX_LINE = 1_000_000_000
 MAX_DAYS = 16
 MAX_QUERIES = 32
 MAX_TAGS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """How far a log has been read; `identity` tells it from the next log of the same name."""
+
+    identity: str
+    offset: int
 
 
 # Not frozen: a dream makes ten thousand of them, and a frozen one takes twice the time.
@@ -69,9 +75,8 @@ class RecallState:
     """All that is known of past recalls."""
 
     entries: Mapping[str, Recalled] = field(default_factory=dict)
-    signals: Mapping[str, float] = field(default_factory=dict)
+    signals: Mapping[str, float] = field(default_factory=dict)  # the score of each, by key
     updated: datetime | None = None
-    signals_at: datetime | None = None
     cursor: Cursor | None = None
     damaged: tuple[str, ...] = ()  # files with content that we cannot read
 
@@ -89,9 +94,12 @@ def read_state(read: Callable[[str], bytes | None]) -> RecallState:
     content = content or {}
     return RecallState(
         entries=entries,
-        signals=dict(_signals(signals or {})),
+        signals={
+            key: min(1.0, _number(value))
+            for key, value in (signals or {}).items()
+            if key in entries
+        },
         updated=_moment(content.get("updatedAt")),
-        signals_at=_moment(content.get("signalsAt")),
         cursor=_cursor(content.get("log")),
         damaged=tuple(damaged),
     )
@@ -102,8 +110,6 @@ def encode_recalls(state: RecallState) -> bytes:
     head: dict[str, object] = {"version": 1}
     if state.updated:
         head["updatedAt"] = encode_time(state.updated)
-    if state.signals_at:
-        head["signalsAt"] = encode_time(state.signals_at)
     if state.cursor:
         head["log"] = {"identity": state.cursor.identity, "offset": state.cursor.offset}
     top = "".join(f"  {json.dumps(key)}: {json.dumps(value)},\n" for key, value in head.items())
@@ -115,7 +121,7 @@ def encode_recalls(state: RecallState) -> bytes:
 
 
 def encode_signals(state: RecallState) -> bytes:
-    """`phase-signals.json`: the strength of each entry, from 0 to 1."""
+    """`phase-signals.json`: the score of each entry, from 0 to 1."""
     lines = (f"  {json.dumps(key)}: {round(value, 4)}" for key, value in state.signals.items())
     return ("{\n" + ",\n".join(lines) + "\n}\n").encode()
 
@@ -228,17 +234,6 @@ def _entry_json(entry: Recalled) -> dict[str, object]:
         "usedCount": entry.used,
         **{key: value for key, value in optional.items() if value},
     }
-
-
-def _signals(raw: Mapping[str, object]) -> Iterator[tuple[str, float]]:
-    """ClawCode's flat map, or the richer one with hits for each phase."""
-    nested = raw.get("entries")
-    for key, value in (nested if isinstance(nested, dict) else raw).items():
-        if isinstance(value, dict):
-            hits = _number(value.get("lightHits")) + _number(value.get("remHits"))
-            yield key, min(1.0, math.log1p(hits) / math.log(7))
-        elif isinstance(value, int | float) and not isinstance(value, bool):
-            yield key, min(1.0, _number(value))
 
 
 def _count(value: object) -> int:

@@ -228,7 +228,7 @@ class DreamExplanation(Plain):
     score: float
     signals: Mapping[str, float]  # each from 0 to 1
     weights: Mapping[str, float]
-    boost: float  # what light and REM sleep add
+    spread: Mapping[str, float]  # lowest, median and highest score of all that is tracked
     recalls: int  # times it answered a question, at most once a day for each
     shown: int
     used: int
