@@ -242,12 +242,11 @@ def _explain_dream(call: Call, found: DreamExplanation) -> None:
     asked = f"{counted(found.questions, 'question')} on {counted(len(found.days), 'day')}"
     shown = f"shown {found.shown:,}, used {found.used:,}"
     output.say(f"  recalled {counted(found.recalls, 'time')}, {shown}, {asked}")
-    output.say(f"  score {found.score:.3f} =")
+    among = ", ".join(f"{name} {value:.2f}" for name, value in found.spread.items())
+    output.say(f"  score {found.score:.3f} (of all that is tracked: {among}) =")
     for name, value in found.signals.items():
         weight = found.weights[name]
         output.say(f"    {weight * value:.3f}  {name:<14} {value:.2f} × {weight}")
-    among = ", ".join(f"{name} {value:.2f}" for name, value in found.spread.items())
-    output.say(f"  scores of all that is tracked: {among}")
     output.say(f"  key {found.key}")
 
 
