@@ -58,6 +58,27 @@ def test_the_target_is_reached_and_a_second_run_has_nothing_to_do(lived: Memory)
     assert (again.status, "under the limit" in again.reason) == ("skipped", True)
 
 
+def test_what_matters_of_open_chats_is_saved_before_a_compaction(
+    lived: Memory, stopped_time: StoppedTime
+) -> None:
+    lived.chats.log("We decided to use Typesense for search", "Good.", chat="old", platform="cli")
+    stopped_time.advance(days=2)
+    lived.chats.log("We decided to rent the office in Lisbon", "Noted.", chat="a", platform="cli")
+    lived.chats.log("We decided to sell the house", "Noted.", chat="b", platform="web:forum")
+    assert "Lisbon" not in str(lived.jobs.compact(dry_run=True).lines) + str(lived.records())
+    report = lived.jobs.compact()
+    assert report.lines[0] == "saved before, from the chats of the last day: 1 record"
+    (saved,) = (
+        record
+        for record in lived.records()
+        if "decided to" in record.text and record.metadata.get("said_by")
+    )
+    assert (saved.session, saved.metadata["said_by"]) == ("a", "user")
+    assert "Lisbon" in saved.text
+    lived.jobs.undo("last")
+    assert "Lisbon" in str(lived.records())  # the two are undone one by one
+
+
 def test_every_record_can_still_be_found_by_its_id(lived: Memory) -> None:
     before = records_in("MEMORY.md", memory_md(lived))
     lived.jobs.compact()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from memolith.clock import Clock
@@ -22,6 +23,7 @@ from memolith.jobs.flush import NAME, covered, flush
 from memolith.jobs.forget import forget_record, forget_turns, of_channel
 from memolith.jobs.integrity import scan
 from memolith.jobs.job import Job, P, Workplace, index_changes, purge_index
+from memolith.jobs.overfull import is_over
 from memolith.jobs.relationships import relationships, stored_experiences
 from memolith.jobs.reports import (
     ChannelReport,
@@ -37,15 +39,16 @@ from memolith.jobs.reports import (
 )
 from memolith.jobs.run import ANOTHER_JOB, apply_proposal, run_job, run_unattended, trim
 from memolith.jobs.schedule import Run, last_runs, note_run
-from memolith.jobs.timeline import receipts
+from memolith.jobs.timeline import open_chats, receipts
 from memolith.jobs.trim import TrimJob
 from memolith.jobs.validation import validated
 from memolith.llm.prompts import load_prompt
 from memolith.results import SearchResult
 from memolith.search.filters import make_filters
 from memolith.store import Store
+from memolith.text.wording import counted
 from memolith.types import Progress, Record, Sensitivity
-from memolith.visibility import channel_name, trust, visible
+from memolith.visibility import channel_name, trust, trust_in_file, visible
 
 if TYPE_CHECKING:  # it loads NumPy
     from memolith.finder import Finder
@@ -55,6 +58,10 @@ _KINDS: Mapping[str, type[Job[Any]]] = {
     kind.name: kind for kind in (TrimJob, CompactJob, DreamJob, ExperienceJob)
 }
 _COVERED = {kind.name: kind.covered for kind in _KINDS.values()} | {NAME: covered}
+
+
+# A chat is open if something was said in it this lately.
+_OPEN_FOR = timedelta(days=1)
 
 
 class Jobs:
@@ -83,8 +90,37 @@ class Jobs:
         return self._synced(trim(self.store, dry_run=dry_run))
 
     def compact(self, *, dry_run: bool = False) -> JobReport:
-        """Summarise old records until MEMORY.md is under the limits of `compact`."""
-        return self._validated(self._run(CompactJob.of(self._place), dry_run=dry_run))
+        """Summarise old records until MEMORY.md is under the limits of `compact`.
+
+        What matters of the chats of the last day is saved first, as `flush` does.
+        """
+        saved = 0 if dry_run else self._flush_open_chats()
+        report = self._validated(self._run(CompactJob.of(self._place), dry_run=dry_run))
+        if not saved:
+            return report
+        line = f"saved before, from the chats of the last day: {counted(saved, 'record')}"
+        return replace(report, lines=(line, *report.lines))
+
+    def _flush_open_chats(self) -> int:
+        """Save what matters of chats that are still open; returns how many records that made."""
+        place = self._place
+        with place.reading() as folder:
+            stamp = folder.stamp(place.config.profile.primary)
+            if stamp is None or not is_over(place.config, folder, stamp[1]):
+                return 0  # nothing is going to be compacted
+            chats = open_chats(folder, place.clock.now() - _OPEN_FOR)
+        saved = 0
+        for (chat, platform), turns in chats.items():
+            if trust_in_file(platform, place.config.trust.external) != "external":
+                said = [
+                    {"role": role, "content": text, "timestamp": turn.created.isoformat()}
+                    for turn in turns
+                    for role, text in (("user", turn.user), ("assistant", turn.assistant))
+                    if text
+                ]
+                jobs = Jobs(self.store, platform or self.channel, self._finder)
+                saved += len(jobs.flush(said, session=chat).saved)
+        return saved
 
     def dream(
         self, *, dry_run: bool = False, again: bool = False, progress: Progress | None = None
