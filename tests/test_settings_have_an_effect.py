@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -58,6 +59,13 @@ def records_left_by_trims(memory: Memory) -> object:
     for number in range(12):
         memory.remember(f"tea {number}")
     return Path(memory.root, "MEMORY.md").read_text(encoding="utf-8").count("\n- {")
+
+
+def records_let_in(memory: Memory) -> object:
+    with suppress(RefusedError):
+        for number in range(5):
+            memory.remember(f"Fact number {number}")
+    return len(memory.records())
 
 
 def archives(memory: Memory) -> object:
@@ -222,6 +230,8 @@ EFFECTS: dict[str, tuple[Effect, Value, Value, dict[str, Value]]] = {
     "profile.enabled": (everything, True, False, {}),
     "store.lock_timeout_seconds": (patience, 0.0, 0.1, {}),
     "store.backups_kept": (backups_after_trims, 1, 3, {"trim.max_records": 1}),
+    "store.max_records": (records_let_in, 0, 2, {}),
+    "store.max_bytes": (records_let_in, 0, 1000, {}),
     "trim.max_records": (records_left_by_trims, 0, 5, {}),
     "trim.max_chars": (records_left_by_trims, 0, 1000, {}),
     "trim.archive_path": (archives, "old.md", "memory/older.md", {"trim.max_records": 5}),

@@ -14,6 +14,7 @@ from memolith.errors import NotFoundError
 from memolith.files import gate, layout
 from memolith.files.folder import Folder
 from memolith.files.journal import Journal, is_same
+from memolith.files.quota import Quota
 from memolith.files.transaction import Transaction
 from memolith.profile import Profile
 from memolith.types import Citation, Provenance, Record, Records, Sensitivity
@@ -80,7 +81,8 @@ class Store:
         """Take the writer lock; every write of the product goes through here."""
         gate.check_enabled(self.config.profile)
         folder = Folder(self.root, create=True)
-        return Transaction(folder, self.config.store.lock_timeout_seconds)
+        quota = Quota(self.config.store, self.journal.primary)
+        return Transaction(folder, self.config.store.lock_timeout_seconds, quota.check)
 
     def changing(self) -> Transaction:
         """Take the writer lock of a memory that exists."""

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from copy import copy
+from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -249,25 +250,78 @@ def share_heap() -> None:
 
 
 @command()
+@click.argument("action", required=False, type=Choice(("add", "remove", "list")), help="add, remove or list: the tokens of further profiles")  # fmt: skip
+@click.argument("name", metavar="PROFILE", required=False, help="a named profile; with add, it may be new")  # fmt: skip
 @flag("--header", help="as the header of a request")
 @flag("--rotate", help="make a new one")
-def token(call: Call, header: bool, rotate: bool) -> None:
+@click.option("--max-requests", type=COUNT, help="with add: requests a minute")
+@click.option("--max-records", type=COUNT, help="with add: records and notes")
+@click.option("--max-bytes", type=COUNT, help="with add: bytes of Markdown and chats")
+def token(
+    call: Call,
+    action: str | None,
+    name: str | None,
+    header: bool,
+    rotate: bool,
+    **limits: int | None,
+) -> None:
     """Show the token that callers of `memolith serve` must send; it is made when there is none yet.
 
     With --rotate it is replaced: servers that are running take the new one at once, and refuse the old
     one.
 
+    One server answers for many profiles of its user: `add` makes a token for a profile, with limits if they are
+    given. Who shows it, over REST or MCP, uses that profile and no other. It is shown once; another `add`
+    replaces it.
+
     Examples:
         memolith token
         memolith token --header | curl -H @- http://127.0.0.1:8788/api/v1/status
         memolith token --rotate
+        memolith token add ana --max-requests 600 --max-records 10000
+        memolith token remove ana
+        memolith token list
     """
+    if action is not None:
+        given = {one.removeprefix("max_"): limit or 0 for one, limit in limits.items()}
+        _tokens_of_profiles(call, action, name, given, header=header)
+        return
     from memolith.jobs.server_files import TOKEN, server_token
 
     with call.open() as memory:
         text = server_token(memory.root, memory.config.store, rotate=rotate)
         file = os.path.join(memory.root, TOKEN)
     if not call.prints_json({"token": text, "file": file}):
+        output.say(f"Authorization: Bearer {text}" if header else text)
+
+
+def _tokens_of_profiles(
+    call: Call, action: str, name: str | None, limits: dict[str, int], *, header: bool
+) -> None:
+    from memolith.rest.tokens import FILE, Limits, add_grant, read_grants, remove_grant
+
+    profile, loaded = call.load({}, use_default=True)
+    store, home = loaded.config.store, profile.home
+    if action == "list":
+        grants = read_grants(os.path.join(home, FILE))
+        rows = [[one.profile, *(f"{k}={n}" for k, n in asdict(one.limits).items() if n)] for one in grants]  # fmt: skip
+        if not call.prints_json({"profiles": [one.to_dict() for one in grants]}):
+            output.table(rows)
+        return
+    if name is None:
+        raise UsageError("PROFILE is missing.", hint=f"memolith token {action} ana")
+    if action == "remove":
+        if not remove_grant(home, store, name):
+            raise UsageError(f"{name} has no token.", hint="memolith token list")
+        if not call.prints_json({"profile": name}):
+            output.say(output.bold("Removed"), f"  the token of {name}")
+        return
+    named = copy(call)
+    named.profile, named.root = name, None
+    with named.open(create=True) as memory:
+        make_if_new(memory)
+    text = add_grant(home, store, name, Limits(**limits))
+    if not call.prints_json({"token": text, "profile": name}):
         output.say(f"Authorization: Bearer {text}" if header else text)
 
 

@@ -112,6 +112,8 @@ class StoreConfig(Values):
 
     lock_timeout_seconds: float = setting(10.0, "How long to wait for another writer before giving up.", between(0, 3600))
     backups_kept: int = setting(100, "How many backups to keep; the oldest are deleted.", at_least(1), trusted_to_lower=True)
+    max_records: int = setting(0, "Most records and notes; more are refused. 0 = off.", at_least(0))
+    max_bytes: int = setting(0, "Most bytes of Markdown and chats, without backups; more are refused. 0 = off.", at_least(0))
 
 class TrimConfig(Values):
     """The rolling window over MEMORY.md. Daily logs are never trimmed."""

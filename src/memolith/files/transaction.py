@@ -41,9 +41,18 @@ class Transaction(AbstractContextManager["Transaction"]):
     nothing is promised before the `with` block has ended without an error.
     """
 
-    def __init__(self, folder: Folder, lock_timeout_seconds: float) -> None:
-        """Take the writer lock and finish what a killed writer left; closes the folder at its end."""
+    def __init__(
+        self,
+        folder: Folder,
+        lock_timeout_seconds: float,
+        check: Callable[[Folder, Sequence[Step]], object] = lambda *_: None,
+    ) -> None:
+        """Take the writer lock and finish what a killed writer left; closes the folder at its end.
+
+        `check` may refuse the steps before anything is done.
+        """
         self.folder = folder
+        self._check = check
         self.recovered = False
         self.warnings: tuple[str, ...] = ()  # complete when the `with` block has ended
         self._lock_timeout_seconds = lock_timeout_seconds
@@ -153,6 +162,7 @@ class Transaction(AbstractContextManager["Transaction"]):
             for step in self._steps:
                 if isinstance(step, Replace):
                     step.check(self.folder)  # before anything is done that could not be undone
+            self._check(self.folder, self._steps)
             with our_errors(LOCK_PATH):
                 self._write_state(self._state.with_intent(self._steps))
             for step in self._steps:

@@ -19,6 +19,7 @@ from typing import NoReturn, TypeVar, cast
 from memolith.errors import JobFailedError, MemolithError
 from memolith.ingest.child_process import can_start_python, python_command
 from memolith.jobs.api import Jobs
+from memolith.reports import SyncReport
 from memolith.types import Progress
 
 T = TypeVar("T")
@@ -45,6 +46,12 @@ def run_in_process(
             return cast("T", _answer(link, progress))
         except (EOFError, ConnectionError) as error:
             raise _gone(started.process.wait()) from error
+
+
+def rebuild_index(jobs: Jobs) -> SyncReport:
+    """Delete the index and make it again: work for `run_in_process`."""
+    jobs.store.existing().close()
+    return jobs._finder().index.rebuild()  # noqa: SLF001 - our own class
 
 
 def do_job() -> None:

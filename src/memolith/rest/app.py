@@ -41,7 +41,7 @@ from memolith.rest.answers import (
 )
 from memolith.rest.events import Events, Metrics
 from memolith.rest.guard import PAGE, Guard
-from memolith.rest.routes import TheMemory
+from memolith.rest.routes import TheMemory, memory_of
 from memolith.watching import follow_files, follow_settings, reload_messages
 
 log = logging.getLogger("memolith.rest")
@@ -182,7 +182,7 @@ async def _lifespan(api: FastAPI) -> AsyncIterator[None]:
 
 
 async def _failed(request: Request, error: Exception) -> Answer:
-    return error_answer(error, request.url.path, request.app.state.memory.root)
+    return error_answer(error, request.url.path, (await memory_of(request)).root)
 
 
 async def _malformed(request: Request, error: Exception) -> Answer:
@@ -216,7 +216,7 @@ async def _refused(request: Request, error: Exception) -> Answer:
         headers, message = {"Allow": allowed}, f"Use {allowed.replace(', ', ' or ')} here."
     hint = f"The routes are described at {V1}/openapi.json"
     refusal = RequestError(status, "request", message, hint=hint)
-    return error_answer(refusal, request.url.path, request.app.state.memory.root, headers)
+    return error_answer(refusal, request.url.path, (await memory_of(request)).root, headers)
 
 
 def _allowed(request: Request) -> str:

@@ -12,6 +12,7 @@ import hmac
 import logging
 from collections import Counter
 from collections.abc import Callable
+from contextlib import AsyncExitStack
 from functools import partial
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -22,9 +23,11 @@ from memolith import clock
 from memolith.errors import MemolithError
 from memolith.files.folder import Folder
 from memolith.jobs.server_files import read_token
-from memolith.mcp_server.transport import replayed
+from memolith.mcp_server.transport import PATH, replayed
 from memolith.memory import Memory
 from memolith.rest.answers import RECALL_PATH, RequestError, error_answer
+from memolith.rest.guests import Guests
+from memolith.rest.tokens import Grant
 
 log = logging.getLogger("memolith.rest")
 
@@ -39,6 +42,7 @@ MAX_STREAMS = 550
 _LOOK_SECONDS = 2.0  # how often the token of a stream is checked again: it may have been rotated
 PAGE = "/ui"  # the application there checks by itself who may see it
 _STREAMS = ("/api/v1/events", "/mcp", f"{PAGE}/events")
+_OWN_PATHS = ("/metrics", "/api/v1/events")  # they tell of the whole server
 _OPEN_PATHS = ("/", "/docs", "/healthz", "/readyz", "/sign-in")  # they say nothing of the memory
 _WITHOUT_BODY = ("GET", "HEAD", "OPTIONS")
 _SINGLE_HEADERS = ("host", "origin", "authorization", "content-type")
@@ -53,6 +57,7 @@ _READ_HEADERS = ("Mcp-Session-Id", "Retry-After")
 _OTHER_HOST = (421, "host", "This server does not answer for that host name.", "Call it by 127.0.0.1 or localhost, or add the name to serve.allow.")  # fmt: skip
 _OTHER_PAGE = (403, "origin", "This web page may not call the server.", "Add it to serve.allow.")
 _NO_TOKEN = (401, "token", "The token is missing or wrong.", "Send the header that this prints: memolith token --header")  # fmt: skip
+_NOT_YOURS = (403, "token", "This is only for who has the token of the server itself.", "Ask the operator of the server.")  # fmt: skip
 _NOT_JSON = (415, "content-type", "The body must be JSON.", "Send Content-Type: application/json")
 _TOO_SLOW = (503, "timeout", "This took too long to wait for; it may still be finished.", "Look before you send it again.")  # fmt: skip
 _CROWDED = (503, "busy", "Too many listeners.", "Try again later.")
@@ -84,10 +89,12 @@ class Guard:
         self._tasks = set[asyncio.Task[None]]()  # asyncio itself keeps no task alive
         self._streams = set[asyncio.Task[None]]()
         self._allowance, self._counted_at = float("inf"), clock.monotonic()
+        self.guests = Guests(memory.profile.home)
 
     def end_streams(self) -> None:
         """The server is about to stop: end all streams at once, properly."""
         self._on_stop()
+        self.guests.end_streams()
         for stream in self._streams:
             stream.cancel()
 
@@ -96,6 +103,7 @@ class Guard:
         if scope["type"] != "http":
             if scope["type"] == "lifespan":
                 await self._app(scope, receive, send)
+                await self.guests.close()
             return  # web sockets are not spoken here
         began, listens = clock.monotonic(), _listens(scope)
         reply = _Reply(send)
@@ -132,16 +140,28 @@ class Guard:
     ) -> None:
         try:
             self._check_load(scope)
+            grant, app = None, self._app
             if not (_is_open(scope) or _is_of_page(scope)):
-                self._check_token(scope, headers)
+                grant = self._check_token(scope, headers)
                 self._check_rate()
                 _check_content_type(scope, headers)
-            body = await _body(scope, headers, receive)
-            await self._run(reply, scope, replayed(body, receive), send)
-        except RequestError as error:
+            if grant is not None:
+                self.guests.check_rate(grant)
+            async with AsyncExitStack() as stack:
+                body = await _body(scope, headers, receive)
+                if grant is not None:
+                    visit = self.guests.visit(grant, scope["path"], listens=_listens(scope))
+                    guest = await stack.enter_async_context(visit)
+                    scope.setdefault("state", {})["memory"] = guest.memory
+                    if scope["path"].startswith(PATH):
+                        app = await guest.agents()
+                await self._run(reply, app, scope, replayed(body, receive), send)
+        except (RequestError, MemolithError) as error:
             await error_answer(error, scope["path"], self._memory.root)(scope, receive, send)
 
-    async def _run(self, reply: _Reply, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _run(
+        self, reply: _Reply, app: ASGIApp, scope: Scope, receive: Receive, send: Send
+    ) -> None:
         """Answer within the time limit; a stream is open as long as its caller may listen."""
         late = False
 
@@ -149,7 +169,7 @@ class Guard:
             if not late:
                 await send(message)
 
-        task = asyncio.ensure_future(self._app(scope, receive, send_in_time))
+        task = asyncio.ensure_future(app(scope, receive, send_in_time))
         for tasks in (self._tasks, self._streams) if _listens(scope) else (self._tasks,):
             tasks.add(task)
             task.add_done_callback(tasks.discard)
@@ -213,13 +233,25 @@ class Guard:
         elif self._open[False] > MAX_AT_ONCE and not _is_open(scope):
             raise RequestError(*_BUSY)
 
-    def _check_token(self, scope: Scope, headers: Headers) -> None:
+    def _check_token(self, scope: Scope, headers: Headers) -> Grant | None:
+        """Whose profile is called: None for the server's own; raises RequestError without a right token."""
         scheme, _, given = headers.get("authorization", "").partition(" ")
         if scheme.lower() != "bearer":
             given = headers.get("x-callback-token", "") if scope["path"] == RECALL_PATH else ""
+        given = given.strip()
         token = _token_of(self._memory.root).encode()
-        if not (token and hmac.compare_digest(token, given.strip().encode(errors="replace"))):
+        if token and hmac.compare_digest(token, given.encode(errors="replace")):
+            return None
+        try:
+            grant = self.guests.grants.of(given)
+        except MemolithError as error:
+            log.warning("token refused: %s", error.message)
+            grant = None
+        if grant is None:
             raise RequestError(*_NO_TOKEN)
+        if scope["path"] in _OWN_PATHS:
+            raise RequestError(*_NOT_YOURS)
+        return grant
 
     def _check_rate(self) -> None:
         now, limit = clock.monotonic(), MAX_REQUESTS_PER_SECOND

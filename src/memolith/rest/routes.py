@@ -28,10 +28,10 @@ from memolith.files.transaction import rewrite_file
 from memolith.jobs.api import Jobs
 from memolith.jobs.files import Files
 from memolith.jobs.reports import Experiences, FlushReport, JobDiff, JobReport
-from memolith.jobs.worker import run_in_process
+from memolith.jobs.worker import rebuild_index, run_in_process
 from memolith.mcp_server.tool import allows_secrets
 from memolith.memory import Memory
-from memolith.reports import InitReport, SettingChange, Settings, SettingValue
+from memolith.reports import InitReport, SettingChange, Settings, SettingValue, SyncReport
 from memolith.rest.answers import NAMES, V1, RequestError, answer_model
 from memolith.results import Turns
 from memolith.text.commands import leading_to
@@ -45,12 +45,13 @@ _JOBS = {
 }
 
 
-async def _memory_of(request: Request) -> Memory:  # async: not to be run in a thread of its own
-    memory: Memory = request.app.state.memory
+async def memory_of(request: Request) -> Memory:  # async: not to be run in a thread of its own
+    """The memory of a request: that of the server, or of the profile whose token was shown."""
+    memory: Memory = getattr(request.state, "memory", request.app.state.memory)
     return memory
 
 
-TheMemory = Annotated[Memory, Depends(_memory_of)]
+TheMemory = Annotated[Memory, Depends(memory_of)]
 
 
 def check_secrets(memory: Memory, asked: bool) -> bool:
@@ -200,6 +201,11 @@ def init(memory: Memory) -> InitReport:
     return InitReport(profile=memory.profile.name, root=memory.root, made=memory.init())
 
 
+def reindex(memory: Memory) -> SyncReport:
+    """Delete the index and make it again from the files."""
+    return run_in_process(memory.jobs, rebuild_index)
+
+
 def flush(
     memory: Memory,
     turns: str | Sequence[Mapping[str, object]],
@@ -266,7 +272,7 @@ ROUTES = (
     Route("GET /backups/{name}/diff", Files.diff, "upkeep", key="diff"),
     Route("POST /backups/{name}/restore", Files.restore, "upkeep"),
     Route("POST /sync", IndexCommands.sync, "upkeep"),
-    Route("POST /reindex", IndexCommands.rebuild, "upkeep"),
+    Route("POST /reindex", reindex, "upkeep"),
     Route("GET /index", IndexCommands.status, "upkeep"),
     Route("GET /doctor", Memory.doctor, "upkeep", fixed={"fix": False}),
     Route("POST /doctor/fix", Memory.doctor, "upkeep", fixed={"fix": True}),

@@ -1,0 +1,157 @@
+"""Further profiles that a server answers for: opened when they are called, and closed when others need the room."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+
+from starlette.types import ASGIApp
+
+from memolith import clock
+from memolith.mcp_server.transport import HttpApp
+from memolith.memory import Memory
+from memolith.rest.answers import V1, RequestError
+from memolith.rest.tokens import Grant, Grants, stamp_at
+from memolith.types import Stamp
+
+MAX_OPEN = 256
+_AT_ONCE = (
+    4  # requests of one profile that are answered; its others wait, and hold up no other profile
+)
+_WAITING = 32
+_HEAVY_AT_ONCE = 2  # of all profiles
+_HEAVY = tuple(f"{V1}/{name}" for name in ("doctor", "dream", "jobs", "reindex", "scan", "sync"))
+_WAIT_SECONDS = 30.0
+_MINUTE = 60.0
+
+
+class Guest:
+    """A profile that is open."""
+
+    def __init__(self, grant: Grant) -> None:
+        limits = grant.limits
+        settings = {"store.max_records": limits.records, "store.max_bytes": limits.bytes}
+        given = {name: limit for name, limit in settings.items() if limit}
+        self.memory = Memory(profile=grant.profile, settings=given, channel="rest")
+        self.turns = asyncio.Semaphore(_AT_ONCE)
+        self.visits = 0  # requests and streams at this moment
+        self._agents: HttpApp | None = None
+        self._live: asyncio.Task[None] | None = None
+        self._seen = self._settings()
+
+    async def agents(self) -> ASGIApp:
+        """The profile over MCP."""
+        if self._agents is None:
+            self._agents = HttpApp(self.memory.via("mcp"))
+            ready = asyncio.Event()
+            self._live = asyncio.create_task(self._keep(self._agents, ready))
+            await ready.wait()
+        return self._agents
+
+    async def refresh(self) -> None:
+        """Read settings again that have changed."""
+        if (now := self._settings()) != self._seen:
+            self._seen = now
+            await asyncio.to_thread(self.memory.reconfigure)
+
+    async def close(self) -> None:
+        """Close the memory, and end what still listens."""
+        if self._live is not None:
+            self._live.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._live
+        await asyncio.to_thread(self.memory.close)
+
+    def end_streams(self) -> None:
+        """The server is about to stop."""
+        if self._agents is not None:
+            self._agents.end_streams()
+
+    async def _keep(self, app: HttpApp, ready: asyncio.Event) -> None:
+        async with app.lifespan():  # to be left by the task that entered it
+            ready.set()
+            await asyncio.Event().wait()
+
+    def _settings(self) -> list[Stamp | None]:
+        profile = self.memory.profile
+        return [stamp_at(path) for path in (profile.user_settings_file, profile.settings_file)]
+
+
+class Guests:
+    """The guests of one server, the longest unused first."""
+
+    def __init__(self, home: str) -> None:
+        """Nobody is there; `home` has the grants."""
+        self.grants = Grants(home)
+        self._open: OrderedDict[Grant, Guest] = OrderedDict()
+        self._heavy = asyncio.Semaphore(_HEAVY_AT_ONCE)
+        self._allowance: dict[
+            str, tuple[float, float]
+        ] = {}  # by profile: what is left, and since when
+
+    def __len__(self) -> int:
+        """How many profiles are open."""
+        return len(self._open)
+
+    def check_rate(self, grant: Grant) -> None:
+        """Raise RequestError when the profile has had its requests for now."""
+        if not (limit := grant.limits.requests):
+            return
+        now = clock.monotonic()
+        left, since = self._allowance.get(grant.profile, (float(limit), now))
+        left = min(float(limit), left + (now - since) * limit / _MINUTE)
+        self._allowance[grant.profile] = (max(0.0, left - 1), now)
+        if left < 1:
+            hint = "Wait a moment, or ask the operator for more."
+            message = f"This profile may send {limit:,} requests a minute."
+            raise RequestError(429, "quota", message, hint)
+
+    @asynccontextmanager
+    async def visit(self, grant: Grant, path: str, *, listens: bool) -> AsyncIterator[Guest]:
+        """The profile, open for one request, when it is its turn."""
+        guest = self._open.get(grant)
+        if guest is None:
+            guest = self._open[grant] = Guest(grant)
+        self._open.move_to_end(grant)
+        if guest.visits >= _WAITING and not listens:
+            raise RequestError(429, "busy", "This profile has too many requests at once.", "Wait.")
+        guest.visits += 1
+        try:
+            await self._make_room()
+            await guest.refresh()
+            async with _turn(guest.turns, not listens), _turn(self._heavy, path.startswith(_HEAVY)):
+                yield guest
+        finally:
+            guest.visits -= 1
+
+    async def close(self) -> None:
+        """Close every profile."""
+        while self._open:
+            await self._open.popitem()[1].close()
+
+    def end_streams(self) -> None:
+        """The server is about to stop."""
+        for guest in self._open.values():
+            guest.end_streams()
+
+    async def _make_room(self) -> None:
+        idle = [grant for grant, guest in self._open.items() if not guest.visits]
+        for grant in idle[: max(0, len(self._open) - MAX_OPEN)]:
+            await self._open.pop(grant).close()
+
+
+@asynccontextmanager
+async def _turn(turns: asyncio.Semaphore, is_needed: bool) -> AsyncIterator[None]:
+    if not is_needed:
+        yield
+        return
+    try:
+        await asyncio.wait_for(turns.acquire(), _WAIT_SECONDS)
+    except TimeoutError:
+        raise RequestError(503, "busy", "Others were first.", "Try again.") from None
+    try:
+        yield
+    finally:
+        turns.release()
