@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 
+from memolith import clock
 from memolith.clock import Clock
 from memolith.config.sections import Config
 from memolith.errors import IndexUnavailableError
@@ -45,15 +47,23 @@ class Finder:
         limits: Sequence[int],
         *,
         explain: bool = False,
+        seconds: float = math.inf,
     ) -> list[SearchResult]:
-        """Sync and rank once; for each set of filters the answer with at most so many hits."""
+        """Sync and rank once; for each set of filters the answer with at most so many hits.
+
+        Files that are not indexed after so many seconds are left out, and `warnings` says so.
+        """
         gate.check_enabled(self.index.config.profile)
+        until = clock.monotonic() + seconds
+
+        def answers() -> tuple[list[SearchResult], set[str]]:
+            warnings = self.index.sync_for_search(until - clock.monotonic())
+            found, changed = self._answers(question, filter_sets, limits, explain=explain)
+            return [replace(one, warnings=(*warnings, *one.warnings)) for one in found], changed
 
         def asking() -> list[SearchResult]:
-            found, changed = self._ask(question, filter_sets, limits, explain=explain)
-            if changed and self.index.read_again(changed):
-                found, _ = self._ask(question, filter_sets, limits, explain=explain)
-            return found
+            found, changed = answers()
+            return answers()[0] if changed and self.index.read_again(changed) else found
 
         with self.index.exclusive():
             self.index.try_again()
@@ -70,7 +80,7 @@ class Finder:
         nothing = SearchResult(hits=(), warnings=(f"{why} Nothing was searched.",))
         return [nothing] * len(filter_sets)
 
-    def _ask(
+    def _answers(
         self,
         question: str,
         filter_sets: Sequence[Filters],
@@ -79,8 +89,6 @@ class Finder:
         explain: bool,
     ) -> tuple[list[SearchResult], set[str]]:
         """The answers, and the files that differ from the index."""
-        self.index.open_embedder()
-        warnings = self.index.sync_for_search()
         with self.index.roots() as roots:
             # The index last: a model that answers again closes it, and the index then has that model.
             words = self.index.open_word_vectors()
@@ -101,7 +109,7 @@ class Finder:
                 question=question, today=today, limit=max(limits), external=config.trust.external
             )
             asked = Question(resources, plan(question, today, reader), query, filter_sets)
-            warnings += problems + self._degraded()
+            warnings = problems + self._degraded()
             answers = [
                 asked.answer(filters, limit)
                 for filters, limit in zip(filter_sets, limits, strict=True)

@@ -249,7 +249,7 @@ class Store:
         include_secret: bool = False,
     ) -> Passage:
         """Lines of a Markdown file; `path` may be a citation."""
-        from memolith.files.discovery import Roots
+        from memolith.files.disk_view import Roots
         from memolith.files.passages import read_passage
 
         gate.check_is_text(path=path)
@@ -260,7 +260,7 @@ class Store:
 
     def place(self, citation_or_id: str) -> tuple[Citation | None, str]:
         """The place that a citation names, or the id of the record that is meant."""
-        from memolith.files.discovery import Roots
+        from memolith.files.disk_view import Roots
         from memolith.files.passages import find_place
 
         gate.check_is_text(citation_or_id=citation_or_id)
@@ -269,7 +269,7 @@ class Store:
 
     def relative_path(self, path: str) -> str:
         """An absolute path as files are named here: from the root on, in other folders by root id."""
-        from memolith.files.discovery import Roots
+        from memolith.files.disk_view import Roots
 
         with Folder(self.root) as own, Roots(own, self.config.index.extra_paths) as roots:
             return roots.path_of(path)

@@ -27,7 +27,7 @@ _RANKS: tuple[Trust, ...] = ("external", "agent", "user")
 APPROVED = "approved:"
 _IMPORTED = "external:"
 _GROUP = ":group"  # what a session of this kind writes
-_ELSEWHERE = "@"  # as in `files.discovery`
+_ELSEWHERE = "@"  # as in `files.disk_view`
 
 
 @lru_cache(maxsize=4096)

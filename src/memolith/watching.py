@@ -15,7 +15,7 @@ from typing import Literal
 from memolith import clock
 from memolith.config.sections import SETTINGS, value_of
 from memolith.files import layout
-from memolith.files.discovery import extra_folders
+from memolith.files.disk_view import extra_folders
 from memolith.files.folder import change_stamp_of
 from memolith.memory import Memory
 from memolith.reports import Reconfiguration

@@ -22,8 +22,8 @@ from memolith.clock import Clock
 from memolith.config.sections import ContextConfig
 from memolith.context.cache import AnswerCache
 from memolith.context.recall import Recaller
-from memolith.context.version import StoreVersion
 from memolith.errors import RefusedError
+from memolith.files.disk_view import StoreVersion
 from memolith.results import Filters, SearchResult
 from tests.conftest import StoppedTime
 
@@ -226,7 +226,7 @@ def test_other_synonyms_are_another_question(tmp_path: Path) -> None:
 def test_every_filter_but_the_moment_is_part_of_the_question(tmp_path: Path) -> None:
     asked: list[Filters] = []
 
-    def ask(_: str, kinds: Sequence[Filters], __: Sequence[int]) -> list[SearchResult]:
+    def ask(_: str, kinds: Sequence[Filters], *_limits: object) -> list[SearchResult]:
         asked.extend(kinds)
         return [SearchResult(hits=())]
 

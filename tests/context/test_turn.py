@@ -113,7 +113,7 @@ def searching(*hits: Hit, experiences: tuple[Hit, ...] = ()) -> object:
         found = experiences if filters.category == "experience" else hits
         return SearchResult(hits=tuple(found[:limit]))
 
-    return lambda question, kinds, limits: list(map(answer, kinds, limits))
+    return lambda question, kinds, limits, seconds: list(map(answer, kinds, limits))
 
 
 def handed(search: object, **more: object) -> object:

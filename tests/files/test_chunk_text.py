@@ -12,7 +12,7 @@ import pytest
 from memolith import Memory
 from memolith.errors import StorageError
 from memolith.files.chunk_text import read_texts
-from memolith.files.discovery import Roots
+from memolith.files.disk_view import Roots
 from memolith.files.folder import Folder
 from memolith.results import Chunk
 

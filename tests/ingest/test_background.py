@@ -6,8 +6,8 @@ import threading
 from typing import TYPE_CHECKING
 
 from memolith.errors import EmbeddingError
-from memolith.ingest import background
-from memolith.ingest.background import Background
+from memolith.ingest import late_vectors
+from memolith.ingest.late_vectors import Background
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,7 +45,7 @@ def wait_for_all() -> None:
 def test_a_run_that_was_stopped_stays_stopped_when_another_begins(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(background, "_PATIENCE_SECONDS", 0.01)
+    monkeypatch.setattr(late_vectors, "_STOP_SECONDS", 0.01)
     batches = Batches()
     running = Background(batches.work)
     running.start()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from memolith import Memory, clock
-from memolith.files import discovery
+from memolith.files import disk_view
 from memolith.files.folder import stamp_of
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def test_a_copy_laid_over_it_with_its_time_is_found(root: str, note: Path, tmp_p
 @pytest.fixture
 def no_times_of_change(monkeypatch: pytest.MonkeyPatch) -> None:
     """A disk that keeps only the time that anybody may set."""
-    monkeypatch.setattr(discovery, "change_stamp_of", stamp_of)
+    monkeypatch.setattr(disk_view, "change_stamp_of", stamp_of)
 
 
 @pytest.mark.usefixtures("no_times_of_change")

@@ -215,7 +215,7 @@ def test_a_whole_disk_or_home_is_left_out_and_said_so(
 def test_a_folder_of_too_many_folders_is_searched_in_part(
     memory: Memory, notes: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memolith.files.discovery._MAX_FOLDERS", 3)
+    monkeypatch.setattr("memolith.files.disk_view._MAX_FOLDERS", 3)
     for number in range(9):
         (notes / str(number)).mkdir()
     assert any("more than 3 folders" in warning for warning in memory.search("heron").warnings)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from memolith import Memory
-from memolith.files.discovery import Roots
+from memolith.files.disk_view import Roots
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -13,8 +13,7 @@ from memolith import Memory
 from memolith.files.folder import Folder
 from memolith.files.locks import SYNC_LOCK, OwnerLock
 from memolith.ingest import sync as syncing
-from memolith.ingest import turns
-from memolith.ingest.turns import turn
+from memolith.ingest.sync import turn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -74,9 +73,7 @@ def test_one_that_never_ends_keeps_nobody_from_searching(tmp_path: Path) -> None
 def test_where_there_are_no_locks_nobody_waits(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    naps: list[float] = []
-    monkeypatch.setattr(turns, "sleep", naps.append)
+    monkeypatch.setattr(syncing, "_TURN_SECONDS", 3_600.0)
     (tmp_path / SYNC_LOCK).mkdir(parents=True)  # it cannot be opened for writing
     with Folder(str(tmp_path)) as folder, turn(folder) as waited:
         assert not waited
-    assert naps == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
@@ -44,7 +45,7 @@ class Engine:
     def recaller(self) -> Recaller:
         """The cached searches, with the settings in effect."""
         from memolith.context.recall import Recaller
-        from memolith.context.version import StoreVersion
+        from memolith.files.disk_view import StoreVersion
 
         store, config = self._store, self._store.config
         with self._guard:
@@ -60,7 +61,11 @@ class Engine:
             return self._recaller
 
     def ask(
-        self, question: str, filter_sets: Sequence[Filters], limits: Sequence[int]
+        self,
+        question: str,
+        filter_sets: Sequence[Filters],
+        limits: Sequence[int],
+        seconds: float = math.inf,
     ) -> list[SearchResult]:
         """Ask the finder; a memory that does not exist yet has no hits, and a warning."""
         from memolith.results import SearchResult
@@ -68,7 +73,7 @@ class Engine:
         profile = self._store.profile
         if not profile.exists:
             return [SearchResult(hits=(), warnings=profile.missing)] * len(filter_sets)
-        return self.finder().ask(question, filter_sets, limits)
+        return self.finder().ask(question, filter_sets, limits, seconds=seconds)
 
     def search(
         self, text: str, limit: int, filters: Filters, *, explain: bool, log: bool

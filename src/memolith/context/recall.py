@@ -14,7 +14,7 @@ from memolith.context.deadline import in_time
 from memolith.context.known import Known, ids_at
 from memolith.context.searching import Ask
 from memolith.context.turn import Turn, turn_context
-from memolith.context.version import StoreVersion
+from memolith.files.disk_view import StoreVersion
 from memolith.files.folder import Folder
 from memolith.files.ledger import Ledger, logs_around
 from memolith.results import Filters, Hit, SearchResult, TurnContext

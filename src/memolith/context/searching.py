@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
@@ -16,9 +17,14 @@ class Ask(Protocol):
     """Puts a question to the index once, for several sets of filters."""
 
     def __call__(
-        self, question: str, filter_sets: Sequence[Filters], limits: Sequence[int], /
+        self,
+        question: str,
+        filter_sets: Sequence[Filters],
+        limits: Sequence[int],
+        seconds: float = math.inf,
+        /,
     ) -> list[SearchResult]:
-        """For each set of filters at most so many hits."""
+        """For each set of filters at most so many hits; files are indexed for at most so long."""
         ...
 
 
@@ -32,6 +38,8 @@ _ASKED_FOR_AT_LEAST = 200
 _SHARE_WITH_WORDS = 0.5
 _SHARE_BY_MEANING = 0.6
 _NEAREST = 5
+# Of the time for an answer, so much may go into files that changed.
+_INDEXING = 0.4
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +79,11 @@ def _find(ask: Ask, filters: Filters, question: str, may_see: MaySee, wanted: Wa
     kinds = [replace(filters, also_chat=wanted.chat), replace(filters, category="experience")]
     kinds = kinds[: len(limits)]
     asked = [limit + limit // (2 if wanted.some_known else 6) + _ASKED_FOR_MORE for limit in limits]
-    answers = ask(question, kinds, asked)
+    answers = ask(question, kinds, asked, wanted.seconds * _INDEXING)
     chosen = [_seen(answer, may_see) for answer in answers]
     for at, (limit, (hits, is_some)) in enumerate(zip(limits, chosen, strict=True)):
         if is_some and len(hits) < limit and len(answers[at].hits) >= asked[at]:
-            (answers[at],) = ask(question, [kinds[at]], [_at_most(limit)])
+            (answers[at],) = ask(question, [kinds[at]], [_at_most(limit)], 0.0)
             chosen[at] = _seen(answers[at], may_see)
     warnings = dict.fromkeys(warning for answer in answers for warning in answer.warnings)
     warnings.pop(WEAK, None)

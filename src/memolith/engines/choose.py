@@ -6,7 +6,7 @@ import os
 
 from memolith.config.sections import IndexConfig
 from memolith.errors import IndexUnavailableError
-from memolith.index.choose import open_index
+from memolith.index.place import open_index
 from memolith.interfaces import Embedder, Index
 from memolith.text.digests import blake2b
 

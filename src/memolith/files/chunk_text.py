@@ -8,7 +8,7 @@ from collections.abc import Generator, Iterable
 
 from memolith.errors import MemolithError
 from memolith.files.chat_log import parse_turn
-from memolith.files.discovery import Roots
+from memolith.files.disk_view import Roots
 from memolith.files.folder import close_quietly, storage_error
 from memolith.files.ledger import names_told, source_of
 from memolith.files.record_format import readable_record

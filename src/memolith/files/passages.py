@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from memolith.errors import NotFoundError, PathOutsideProfileError
 from memolith.files.chat_log import parse_turn, sides
-from memolith.files.discovery import Roots
+from memolith.files.disk_view import Roots
 from memolith.files.document import Document, Line, fenced_lines
 from memolith.files.folder import Folder, split_path
 from memolith.files.front_matter import is_broken_secret

@@ -27,7 +27,7 @@ from memolith.text.wording import counted
 from memolith.types import Plain, Record
 
 IMPORTS = f"{STATE_FOLDER}/imports.jsonl"
-# A larger history is not searched any more (`files.discovery`), and what is logged later needs room, too.
+# A larger history is not searched any more (`files.disk_view`), and what is logged later needs room, too.
 _MAX_HISTORY = 56 << 20
 _MAX_BATCH, _MAX_BATCH_BYTES = 500, 1 << 20
 _ID = re.compile(rb'(?:"id": ?"|^id: "?)([^"\n]{1,200})', re.MULTILINE)

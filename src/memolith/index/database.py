@@ -12,7 +12,6 @@ import apsw
 from memolith.errors import IndexUnavailableError
 from memolith.index import generations
 from memolith.index.schema import TABLES, VERSION
-from memolith.index.unavailable import NOT_NOW, unavailable
 from memolith.interfaces import IndexDamagedError, IndexReplacedError
 
 _BUSY_MILLISECONDS = 5_000
@@ -36,6 +35,23 @@ _CHECKSUMS, _CHECKSUM_BYTES = "cksmvfs", 8
 _NO_MODEL = ("", 256)
 # What SQLite says of how it is used: the connection is at fault, and the database is well.
 _MISUSED = (apsw.ConnectionClosedError, apsw.MisuseError, apsw.ThreadingViolationError)
+# What SQLite says when the database is well but cannot be used right now; all else is damage.
+_NOT_NOW = {
+    apsw.BusyError: "another process has been writing to it for too long",
+    apsw.LockedError: "another process has been writing to it for too long",
+    apsw.ReadOnlyError: "it is read-only here",
+    apsw.FullError: "the disk is full",
+    apsw.IOError: "the disk reported an error",
+    apsw.CantOpenError: "it cannot be opened",
+    apsw.PermissionsError: "permission denied",
+    apsw.ProtocolError: "its locks do not work here",
+    apsw.NoMemError: "there is no memory left",
+    apsw.InterruptError: "it was interrupted",
+}
+# On a full disk SQLite opens for reading what it cannot open for writing, and says no more than that.
+_MAY_BE_FULL = (apsw.ReadOnlyError, apsw.CantOpenError, apsw.IOError)
+_FEW_BYTES = 256 * 1024  # less than it takes to open a database for writing
+_DOCTOR = "The memory itself is not touched by this. Run: memolith doctor"
 _NO_WAY_IN = (apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError, apsw.IOError)
 
 
@@ -269,7 +285,7 @@ class Database:
 def _is_damage(error: apsw.Error) -> bool:
     if isinstance(error, apsw.IOError):
         return getattr(error, "extendedresult", 0) in _UNREADABLE
-    return not isinstance(error, (*NOT_NOW, *_MISUSED))
+    return not isinstance(error, (*_NOT_NOW, *_MISUSED))
 
 
 def _checking() -> str | None:
@@ -320,3 +336,46 @@ def _configure(connection: apsw.Connection) -> None:
     connection.pragma("synchronous", "normal")
     connection.pragma("secure_delete", 1)  # what was forgotten does not stay in free pages
     connection.pragma("user_version")  # the first read: from now on its log and its map are open
+
+
+def unavailable(error: Exception, folder: str) -> IndexUnavailableError:
+    """Our error for what the system or SQLite said about the index in a folder."""
+    from shlex import quote  # slow to load, and seldom needed
+
+    reason = next((text for kind, text in _NOT_NOW.items() if isinstance(error, kind)), None)
+    hint = _DOCTOR
+    if isinstance(error, FileExistsError | NotADirectoryError) and (file := _file_in_place(folder)):
+        reason = f"{file} is a file where a folder should be"
+        hint = f"Move that file away: {quote(file)}"
+    elif isinstance(error, PermissionError):
+        hint = f"Check who owns it: ls -ld {quote(folder)}. It may be deleted at any time."
+    elif isinstance(error, _MAY_BE_FULL) and _is_full(folder):
+        reason = _NOT_NOW[apsw.FullError]
+    if reason is None:
+        said = getattr(error, "strerror", None) or str(error)
+        reason = f"{said[:1].lower()}{said[1:]}"
+    if reason == _NOT_NOW[apsw.FullError]:
+        hint = "Free some space; the memory itself is not touched by this."
+    return IndexUnavailableError(
+        f"The search index cannot be used: {reason}.", path=folder, hint=hint
+    )
+
+
+def _file_in_place(folder: str) -> str:
+    """The first on the way to a folder that is no folder; "" if there is none."""
+    place, wrong = folder, ""
+    while os.path.dirname(place) != place:
+        if os.path.lexists(place) and not os.path.isdir(place):
+            wrong = place
+        place = os.path.dirname(place)
+    return wrong
+
+
+def _is_full(folder: str) -> bool:
+    """Whether we could write there if there were room."""
+    try:
+        found = os.statvfs(folder)
+    except OSError:
+        return False
+    has_room = found.f_bavail * found.f_frsize >= _FEW_BYTES
+    return not has_room and not found.f_flag & os.ST_RDONLY and os.access(folder, os.W_OK)

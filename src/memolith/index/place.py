@@ -1,6 +1,7 @@
-"""Where the index of a memory is: among its files, or for one process alone in a folder that goes with it.
+"""Where the index of a memory is, and who opens it: SQLite and NumPy are loaded only when it is used.
 
-The latter where a memory may be read but not written, or the index cannot be used, as on a full disk.
+It is among the files of the memory, or for one process alone in a temporary folder: where a memory may
+be read but not written, or the index cannot be used, as on a full disk.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import shutil
 import weakref
 from tempfile import mkdtemp
 
-from memolith.index.choose import has_index
+from memolith.interfaces import Embedder, Index
 
 _READ_ONLY = "This memory is read-only and has no index."
 _TEMPORARY = "A temporary index is used instead, and made again by the next command."
@@ -64,3 +65,29 @@ def _has_or_may_have_index(folder: str) -> bool:
     while not os.path.exists(place) and os.path.dirname(place) != place:
         place = os.path.dirname(place)
     return os.access(place, os.W_OK) or not os.path.isdir(place) or has_index(folder)
+
+
+def open_index(folder: str, embedder: Embedder | None) -> Index:
+    """Open the index in a folder of its own."""
+    from memolith.index.sqlite import SqliteIndex
+
+    return SqliteIndex(folder, (embedder.name, embedder.dimensions) if embedder else None)
+
+
+def look_at_index(folder: str) -> Index:
+    """Open the index in a folder only to look at it: a damaged one is an IndexDamagedError."""
+    from memolith.index.sqlite import SqliteIndex
+
+    return SqliteIndex(folder, None, mends=False)
+
+
+def has_index(folder: str) -> bool:
+    """Whether there is an index in a folder, of this version; raises IndexUnavailableError."""
+    from memolith.index import generations
+
+    try:
+        return generations.newest(folder) > 0
+    except OSError as error:
+        from memolith.index.database import unavailable
+
+        raise unavailable(error, folder) from error

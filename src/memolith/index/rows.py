@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from memolith.index.database import DamageError, Database
 from memolith.index.vectors import quantise
-from memolith.index.words import add_postings, unpack_terms
+from memolith.index.words import unpack_terms
 from memolith.interfaces import (
     FileChange,
     FileState,
@@ -82,8 +82,11 @@ class Rows:
         known = self._known(self._file(path))
         return Counter({identity: len(keys) for identity, keys in known.items()})
 
-    def replace(self, change: FileChange) -> list[int] | None:
-        """Part of a transaction; gives the keys of removed chunks, or None if the file is not as seen."""
+    def replace(self, change: FileChange, terms: dict[int, bytes]) -> list[int] | None:
+        """Part of a transaction; gives the keys of removed chunks, or None if the file is not as seen.
+
+        The terms of new chunks are added to `terms`, for `add_postings`.
+        """
         states = self.states()
         if change.if_as_seen and states.get(change.path) != change.seen:
             return None
@@ -96,7 +99,7 @@ class Rows:
         if change.chunks is None:
             return []
         known = {} if change.is_appended else self._known(number)
-        self._store(number, change, known)
+        self._store(number, change, known, terms)
         gone = [key for keys in known.values() for key in keys]
         self._db.executemany("DELETE FROM chunks WHERE key = ?", [(key,) for key in gone])
         return gone
@@ -141,10 +144,16 @@ class Rows:
             known.setdefault(identity, []).append(key)
         return known
 
-    def _store(self, file: int, change: FileChange, known: dict[bytes, list[int]]) -> None:
-        """Known chunks get their new places; others become rows and postings."""
+    def _store(
+        self,
+        file: int,
+        change: FileChange,
+        known: dict[bytes, list[int]],
+        terms: dict[int, bytes],
+    ) -> None:
+        """Known chunks get their new places; others become rows."""
         key = self._database.one("SELECT seq FROM sqlite_sequence WHERE name = 'chunks'") or 0
-        moved, new, terms = [], [], {}
+        moved, new = [], []
         for item in change.chunks or ():
             chunk = item.chunk
             if keys := known.get(item.identity):
@@ -161,7 +170,6 @@ class Rows:
                 terms[key] = item.terms
         self._db.executemany(_MOVE, moved)
         self._db.executemany(_INSERT, new)
-        add_postings(self._db, terms)
 
     def _row(self, key: int, file: int, item: IndexedChunk) -> tuple[Any, ...]:
         chunk, name = item.chunk, self._number

@@ -21,7 +21,7 @@ from memolith.index.database import Database
 from memolith.index.history import successors
 from memolith.index.rows import Rows, record_numbers, vector_bytes
 from memolith.index.schema import BLOCK, PACK
-from memolith.index.words import Matches, erase_postings
+from memolith.index.words import Matches, add_postings, erase_postings
 from memolith.interfaces import (
     TURN,
     Column,
@@ -47,31 +47,20 @@ _NO_KEY = 1 << 62
 # A product of the same two vectors differs in the seventh digit by what else is multiplied with them:
 # that must not decide between copies, least of all if one is a secret.
 _DIGITS = 5
+# What follows an operation that has looked for another database does not look again.
+_FOLLOWING = {"tokens", "chat_vectors", "fetch", "successors", "record_states", "without_vector"}
 # Removed chunks are erased from postings when they are many, and a quarter of all.
 _MANY_REMOVED = 10_000
 
 
-def _guarded(
+def _operation(
     method: Callable[Concatenate[SqliteIndex, P], T],
 ) -> Callable[Concatenate[SqliteIndex, P], T]:
     """Check that the database is still the right one, and raise only our errors."""
 
     @wraps(method)
     def guarded(self: SqliteIndex, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        with self._database.operation():
-            return method(self, *args, **kwargs)
-
-    return guarded
-
-
-def _going_on(
-    method: Callable[Concatenate[SqliteIndex, P], T],
-) -> Callable[Concatenate[SqliteIndex, P], T]:
-    """The same for what follows an operation that has checked."""
-
-    @wraps(method)
-    def guarded(self: SqliteIndex, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        with self._database.operation(look=False):
+        with self._database.operation(look=method.__name__ not in _FOLLOWING):
             return method(self, *args, **kwargs)
 
     return guarded
@@ -105,17 +94,17 @@ class SqliteIndex:
         """Release the files."""
         self._database.close()
 
-    @_guarded
+    @_operation
     def files(self) -> Mapping[str, FileState]:
         """The state of each indexed file."""
         return self._rows.states()
 
-    @_guarded
+    @_operation
     def identities(self, path: str) -> Counter[bytes]:
         """The identities of a file's indexed chunks, and how often each occurs."""
         return self._rows.identities(path)
 
-    @_guarded
+    @_operation
     def replace_files(self, changes: Sequence[FileChange]) -> list[str]:
         """Replace the chunks of files in one transaction; returns the files that changed meanwhile."""
         try:
@@ -123,7 +112,10 @@ class SqliteIndex:
                 if self._epoch != (epoch := self._database.epoch()):
                     self._rows.forget()  # names were erased
                     self._epoch = epoch
-                gone = {change.path: self._rows.replace(change) for change in changes}
+                terms = dict[int, bytes]()
+                gone = {change.path: self._rows.replace(change, terms) for change in changes}
+                # All at once: most files of a batch have the same words.
+                add_postings(self._db, terms)
                 removed = [key for keys in gone.values() for key in keys or ()]
                 self._note_change(removed=removed)
         except BaseException:  # Ctrl-C too: the caches must match the database; raised again
@@ -132,7 +124,7 @@ class SqliteIndex:
         self._tidy(has_removed=bool(removed))
         return [path for path, keys in gone.items() if keys is None]
 
-    @_guarded
+    @_operation
     def rank(
         self,
         words: Sequence[Mapping[str, float]],
@@ -145,22 +137,22 @@ class SqliteIndex:
             self._arrays.refresh(self._db)
             return self._rank(words, vector if self._by_meaning else None, limit, filter_sets)
 
-    @_going_on
+    @_operation
     def tokens(self, keys: Column) -> tuple[Tokens, Column]:
         """The tokens of ranked chunks, concatenated, and the count of each."""
         return self._arrays.tokens(keys)
 
-    @_going_on
+    @_operation
     def chat_vectors(self, chats: Column) -> Vectors:
         """The sum of the vectors of each chat, as of the last ranking."""
         return self._arrays.group_vectors(chats)
 
-    @_going_on
+    @_operation
     def fetch(self, keys: Sequence[int]) -> dict[int, Found]:
         """The chunks with these keys; keys of replaced chunks are left out."""
         return self._rows.fetch(keys)
 
-    @_guarded
+    @_operation
     def names(self, kind: str, filters: Filters) -> set[str]:
         """Every category, session or chat (the `kind`) of the chunks that pass the filters."""
         with self._database.snapshot():
@@ -169,14 +161,14 @@ class SqliteIndex:
             names = self._rows.names()
         return {names.get(number, "") for number in found.tolist()} - {""}
 
-    @_going_on
+    @_operation
     def successors(
         self, record_ids: Collection[str], filters: Filters
     ) -> dict[str, tuple[int, ...]]:
         """The superseded ones of these records, each with its chain of successors."""
         return successors(self._db, record_ids, filters)
 
-    @_going_on
+    @_operation
     def record_states(self) -> RecordStates:
         """Which records are secret in any file, and which are superseded."""
         version = self._db.pragma("data_version"), self._db.total_changes()
@@ -191,7 +183,7 @@ class SqliteIndex:
             self._states = version, RecordStates(secret, old)
         return self._states[1]
 
-    @_going_on
+    @_operation
     def without_vector(self, limit: int, before: int | None = None) -> list[Found]:
         """Chunks that still have to be embedded, newest first, with keys below `before`."""
         keys = self._db.execute(
@@ -201,7 +193,7 @@ class SqliteIndex:
         waiting = [key for (key,) in keys]
         return list(self._rows.fetch(waiting).values()) if waiting else []
 
-    @_guarded
+    @_operation
     def set_vectors(self, vectors: Mapping[int, Vectors], tokens: Mapping[int, bytes]) -> None:
         """Add the vectors of chunks that had none, and their tokens."""
         with self._database.writing():
@@ -214,7 +206,7 @@ class SqliteIndex:
             self._note_change(embedded=list(vectors))
         self._tidy()
 
-    @_guarded
+    @_operation
     def purge(self) -> None:
         """Erase every trace of removed chunks."""
         generations.delete_other_versions(self._database.folder)
@@ -223,12 +215,12 @@ class SqliteIndex:
             # Somebody reads or writes without a pause, so the log keeps it: the next file has none.
             self._database.renew()
 
-    @_guarded
+    @_operation
     def clear(self) -> None:
         """Delete everything: the next operation raises IndexReplacedError."""
         self._database.renew()
 
-    @_guarded
+    @_operation
     def stats(self) -> IndexStatus:
         """How much the index holds."""
         one = self._database.one

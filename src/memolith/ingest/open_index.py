@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import threading
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from typing import TypeVar
@@ -17,22 +17,25 @@ from memolith.embed.choose import choose_word_vectors
 from memolith.engines.choose import is_elsewhere, open_engine
 from memolith.errors import IndexUnavailableError, MemolithError
 from memolith.files.chunking import ChunkSize
-from memolith.files.discovery import Roots
+from memolith.files.disk_view import Roots
 from memolith.files.folder import Folder
 from memolith.files.layout import EMBEDDINGS, index_folder
-from memolith.files.locks import make_state_folder
-from memolith.index.choose import open_index
-from memolith.index.place import IndexPlace
-from memolith.ingest.background import Background
-from memolith.ingest.embedding import embed_waiting
+from memolith.files.locks import EMBED_LOCK, OwnerLock, make_state_folder
+from memolith.index.place import IndexPlace, has_index, look_at_index, open_index
+from memolith.ingest.late_vectors import Background, embed_waiting
 from memolith.ingest.model import Model
-from memolith.ingest.sources import Days, Sources, as_doubtful
-from memolith.ingest.status import index_status
+from memolith.ingest.sources import PATIENT, RACY, Days, Patience, Sources, as_doubtful
 from memolith.ingest.sync import sync
-from memolith.interfaces import Embedder, Index, IndexReplacedError, WordVectors
+from memolith.interfaces import (
+    Embedder,
+    Index,
+    IndexDamagedError,
+    IndexReplacedError,
+    WordVectors,
+)
 from memolith.reports import IndexStatus, SyncReport
 from memolith.text.wording import refused_chunks
-from memolith.types import Progress
+from memolith.types import Progress, Stamp
 
 T = TypeVar("T")
 
@@ -189,13 +192,16 @@ class OpenIndex:
     def sync_now(self) -> None:
         """Index files that we changed; like a search, it does not wait long for vectors."""
         with self.exclusive():
-            self.retry(lambda: self._sync(None, _MAX_EMBEDDING_SECONDS))
+            self.retry(lambda: self._sync(None, self._patience()))
 
-    def sync_for_search(self) -> tuple[str, ...]:
-        """Index what changed; returns warnings. An index that cannot be written is searched as it is."""
+    def sync_for_search(self, seconds: float = math.inf) -> tuple[str, ...]:
+        """Index what changed, for about so long; returns warnings.
+
+        An index that cannot be written is searched as it is.
+        """
         self._last_question = clocks.monotonic()
         try:
-            return self._sync(self.progress, _MAX_EMBEDDING_SECONDS).warnings
+            return self._sync(self.progress, self._patience(seconds)).warnings
         except IndexReplacedError:
             raise
         except IndexUnavailableError as error:
@@ -286,24 +292,21 @@ class OpenIndex:
             if refused := self.open().stats().refused:
                 yield f"{refused_chunks(refused)}."
 
-    def _sync(
-        self, progress: Progress | None = None, embedding_seconds: float = math.inf
-    ) -> SyncReport:
-        """Index what has changed; with a limit, as a search does, which does not wait for a slow model."""
+    def _patience(self, seconds: float = math.inf) -> Patience:
+        """That of a search, which waits at most so long for files and does not wait for a slow model."""
+        embedding_seconds = 0.0 if self.background.is_at_work else _MAX_EMBEDDING_SECONDS
+        return Patience(clocks.monotonic() + seconds, max(0.0, min(embedding_seconds, seconds)))
+
+    def _sync(self, progress: Progress | None = None, patience: Patience = PATIENT) -> SyncReport:
+        """Index what has changed."""
         embedder = self.open_embedder()
-        is_search = embedding_seconds < math.inf
-        if self.model.is_slow and is_search:
+        if self.model.is_slow and patience.is_search:
             embedder = None
-        if not is_search:
+        if not patience.is_search:
             self.background.stop()  # two would embed the same chunks
         with self.roots() as roots:
-            return sync(
-                self._sources(roots, self.open_word_vectors()),
-                self.open(),
-                embedder,
-                progress,
-                embedding_seconds=None if self.background.is_at_work else embedding_seconds,
-            )
+            sources = self._sources(roots, self.open_word_vectors())
+            return sync(sources, self.open(), embedder, progress, patience)
 
     def embed_later(self) -> tuple[str, ...]:
         """Embed chunks without a vector in the background; says how many there are."""
@@ -325,9 +328,11 @@ class OpenIndex:
         embedder = model.another()
         warnings: list[str] = []
         try:
-            with self.roots() as roots, closing(self._open_engine(embedder)) as index:
-                sources = self._sources(roots, self._word_vectors)
-                embed_waiting(sources, index, embedder, warnings, is_stopped)
+            with self.roots() as roots, _only_one(roots.own) as is_ours:
+                if is_ours:
+                    with closing(self._open_engine(embedder)) as index:
+                        sources = self._sources(roots, self._word_vectors)
+                        embed_waiting(sources, index, embedder, warnings, is_stopped)
         finally:
             model.close_cache(embedder)
         return " ".join(warnings)
@@ -337,3 +342,61 @@ class OpenIndex:
         size = ChunkSize(config.chunk_bytes, min(config.overlap_bytes, config.chunk_bytes // 2))
         days = Days(lambda item: self.clock.day_of(item.created), self.clock.zone, size)
         return Sources(roots, days, word_vectors=word_vectors)
+
+
+@contextmanager
+def _only_one(folder: Folder) -> Iterator[bool]:
+    """Whether no other process embeds the same chunks; where there are no locks, each may."""
+    lock = None
+    try:
+        with suppress(MemolithError):
+            lock = OwnerLock(folder, EMBED_LOCK)
+    except BlockingIOError:
+        yield False
+        return
+    try:
+        yield True
+    finally:
+        if lock is not None:
+            lock.release()
+
+
+def index_status(roots: Roots, folder: str, elsewhere: Index | None = None) -> IndexStatus:
+    """What the index in a folder holds, or one elsewhere, which is open.
+
+    That in a folder is opened again, read-only: an open index repairs itself.
+    """
+    on_disk, warnings = roots.discover()
+    if elsewhere is not None:
+        known = {path: state.stamp for path, state in elsewhere.files().items()}
+        return _compared(elsewhere.stats(), known, on_disk, warnings)
+    if not has_index(folder):
+        return IndexStatus(
+            folder=folder, exists=False, changed=len(on_disk), warnings=tuple(warnings)
+        )
+    try:
+        with closing(look_at_index(folder)) as index:
+            known = {path: state.stamp for path, state in index.files().items()}
+            stats = index.stats()
+    except IndexDamagedError:
+        return IndexStatus(
+            folder=folder,
+            exists=True,
+            damaged=True,
+            changed=len(on_disk),
+            warnings=tuple(warnings),
+        )
+    return _compared(stats, known, on_disk, warnings)
+
+
+def _compared(
+    stats: IndexStatus,
+    known: Mapping[str, Stamp],
+    on_disk: Mapping[str, Stamp],
+    warnings: Iterable[str],
+) -> IndexStatus:
+    changed = sum(
+        known.get(path) not in (stamp, (*stamp[:2], RACY)) for path, stamp in on_disk.items()
+    )
+    removed = sum(path not in on_disk for path in known)
+    return replace(stats, changed=changed + removed, warnings=tuple(warnings))

@@ -56,12 +56,14 @@ class Preparer:
         self._word_vectors = word_vectors
         self._vocabulary = Vocabulary()
 
-    def prepare(self, chunks: Sequence[Said], warnings: list[str]) -> Prepared:
+    def prepare(
+        self, chunks: Sequence[Said], warnings: list[str], *, with_vectors: bool = True
+    ) -> Prepared:
         """What the index needs of these chunks; a model that fails is a warning."""
         return Prepared(
             terms=self.terms(chunks),
-            vectors=embed(self._embedder, chunks, warnings),
-            tokens=spell(self._word_vectors, chunks),
+            vectors=embed(self._embedder if with_vectors else None, chunks, warnings),
+            tokens=spell(self._word_vectors if with_vectors else None, chunks),
         )
 
     def terms(self, chunks: Sequence[Said]) -> list[bytes]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
+from memolith import clock
 from memolith.files.chunking import CUT, STANDARD, ChunkSize
-from memolith.files.discovery import Roots
+from memolith.files.disk_view import Roots
 from memolith.interfaces import FileChange, FileState, IndexedChunk, WordVectors
 from memolith.results import Turn
 from memolith.text.digests import blake2b
@@ -50,6 +52,33 @@ class Sources:
     roots: Roots
     days: Days
     word_vectors: WordVectors | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long somebody waits for a sync: without limits, until all is indexed."""
+
+    until: float = math.inf  # the moment after which no more files are read
+    embedding_seconds: float = (
+        math.inf
+    )  # for chunks that wait for a vector; 0 leaves them to a thread
+
+    @property
+    def is_search(self) -> bool:
+        """Whether somebody waits for an answer: vectors may follow."""
+        return self.embedding_seconds < math.inf
+
+    @property
+    def is_short(self) -> bool:
+        """Whether the answer has a deadline."""
+        return self.until < math.inf
+
+    def is_over(self) -> bool:
+        """Whether the deadline has passed."""
+        return clock.monotonic() > self.until
+
+
+PATIENT = Patience()
 
 
 def as_seen(

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 
 from memolith import clock
-from memolith.ingest.embedding import embed_waiting
-from memolith.ingest.sources import Sources, as_seen
-from memolith.ingest.turns import turn
+from memolith.errors import MemolithError
+from memolith.files.folder import Folder
+from memolith.files.locks import SYNC_LOCK, OwnerLock
+from memolith.ingest.late_vectors import embed_waiting
+from memolith.ingest.sources import PATIENT, Patience, Sources, as_seen
 from memolith.interfaces import Embedder, FileState, Index
 from memolith.reports import SyncReport
 from memolith.types import Progress, Stamp
+
+# Longer than a few changed files take, and short for somebody who waits for a search.
+_TURN_SECONDS = 0.25
 
 
 def sync(
@@ -21,18 +25,15 @@ def sync(
     index: Index,
     embedder: Embedder | None,
     progress: Progress | None = None,
-    *,
-    embedding_seconds: float | None = math.inf,
+    patience: Patience = PATIENT,
 ) -> SyncReport:
     """Compare the disk with the index and repair the index; one changed file costs one file.
 
-    Without an embedder chunks are found by words, and a later sync adds their vectors: for at most
-    `embedding_seconds`, the rest is left to the next one. None: that, and to tidy up, is left to a thread
-    that is at it.
+    Without an embedder chunks are found by words, and a later sync adds their vectors.
     """
     overtaken_once = set[str]()
     while True:
-        report, overtaken = _sync_once(sources, index, embedder, progress, embedding_seconds)
+        report, overtaken = _sync_once(sources, index, embedder, progress, patience)
         # Who overtakes us the first time may have read the file before we began. Who does so again has
         # seen in the index what the first one left there, and read the file after that: late enough.
         if overtaken <= overtaken_once:
@@ -45,7 +46,7 @@ def _sync_once(
     index: Index,
     embedder: Embedder | None,
     progress: Progress | None,
-    embedding_seconds: float | None,
+    patience: Patience,
 ) -> tuple[SyncReport, set[str]]:
     """Also the files that other processes have indexed meanwhile, perhaps as they were before."""
     seen = _Seen.now(sources, index)
@@ -63,16 +64,14 @@ def _sync_once(
 
             # Texts are sent when all files are in the index: a mark in one of them counts in all.
             is_here = embedder is not None and not embedder.is_remote
-            work = Work(sources, index, embedder if is_here else None, known, warnings)
+            work = Work(sources, index, embedder if is_here else None, known, patience)
             work.take_in(changed, progress)
             indexed, chunks = work.indexed, work.chunks
             overtaken |= work.overtaken
-        if embedding_seconds is not None:
-            deadline = clock.monotonic() + embedding_seconds
-            if embedder is not None:
-                embed_waiting(
-                    sources, index, embedder, warnings, lambda: clock.monotonic() > deadline
-                )
+            warnings += work.warnings
+        if embedder is not None and patience.embedding_seconds:
+            deadline = clock.monotonic() + patience.embedding_seconds
+            embed_waiting(sources, index, embedder, warnings, lambda: clock.monotonic() > deadline)
     held = index.files() if indexed or gone else known
     if flawed := {path: state.flaws for path, state in held.items() if state.flaws}:
         from memolith.ingest.flaws import flaw_warnings  # a memory without flaws does not load it
@@ -86,6 +85,28 @@ def _sync_once(
         warnings=tuple(dict.fromkeys(warnings)),
     )
     return report, overtaken
+
+
+@contextmanager
+def turn(folder: Folder) -> Iterator[bool]:
+    """Our turn to index; gives whether somebody else had it just now, and may have left nothing to do.
+
+    After each write all servers of a memory would do the same work at once, all but one of them in vain.
+    It is a courtesy and no more: who has waited long enough goes ahead, and the index is right all the same.
+    """
+    lock, waited = None, False
+    with suppress(MemolithError):  # there are no locks here, or nothing may be written
+        try:
+            lock = OwnerLock(folder, SYNC_LOCK)
+        except BlockingIOError:
+            waited = True
+            with suppress(BlockingIOError):
+                lock = OwnerLock(folder, SYNC_LOCK, _TURN_SECONDS)
+    try:
+        yield waited
+    finally:
+        if lock is not None:
+            lock.release()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,25 +1,41 @@
-"""Take in files that may have changed: they are cut, embedded and put into the index, many at once."""
+"""Take in files that may have changed: they are cut, embedded and put into the index, many at once.
+
+If only the end of a file is new, as after every write, only that is cut.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from memolith import clock
 from memolith.errors import MemolithError
-from memolith.files.discovery import MAX_FILE_BYTES
-from memolith.ingest.cutting import Cut, cut_file
+from memolith.files.chunking import chunk_appended, chunk_file
+from memolith.files.disk_view import MAX_FILE_BYTES
+from memolith.ingest.flaws import Flaws, without_noise
 from memolith.ingest.preparing import Prepared, Preparer, Said
-from memolith.ingest.sources import Sources, as_seen, text_digest
+from memolith.ingest.sources import RACY, Days, Patience, Sources, as_seen, text_digest
 from memolith.interfaces import Embedder, FileChange, FileState, Index, IndexedChunk
 from memolith.results import Chunk
 from memolith.text.cleaning import shown_path
 from memolith.text.digests import blake2b
 from memolith.types import Progress, Stamp
 
-# Larger files are left out, with a warning: nobody wrote them by hand, and they would fill the index.
-_CHUNKS_AT_ONCE = 512
+# Chunks in one transaction: many, because their postings are written together; few when time is short.
+_CHUNKS_AT_ONCE, _CHUNKS_IN_A_HURRY = 2_048, 256
 _FILES_AT_ONCE = 256
+# A search waits for the words of all new chunks, but for the vectors of so many only.
+_EMBEDDED_FOR_A_SEARCH = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """What a file says now; `chunks` is None if that is what it said before."""
+
+    state: FileState
+    chunks: list[Chunk] | None
+    is_appended: bool = False  # the chunks come behind those that were there
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,26 +78,35 @@ class Work:
         index: Index,
         embedder: Embedder | None,
         known: Mapping[str, FileState],
-        warnings: list[str],
+        patience: Patience,
     ) -> None:
         self._sources = sources
         self._index = index
-        self._embedder = embedder
         self._preparer = Preparer(embedder, sources.word_vectors)
         self._known = known
-        self._warnings = warnings
+        self._patience = patience
         self._cut: dict[str, Cut] = {}
         self._touched: list[FileChange] = []
         self._waiting = 0
+        self.warnings: list[str] = []
         self.indexed = 0
         self.chunks = 0
         self.overtaken = set[str]()  # what other processes have indexed meanwhile
 
     def take_in(self, changed: Mapping[str, Stamp], progress: Progress | None = None) -> None:
-        """Cut these files, and put what is new into the index."""
-        for number, (path, stamp) in enumerate(changed.items()):
+        """Cut these files, and put what is new into the index; the rest when the time is up is left."""
+        files = list(changed.items())
+        if self._patience.is_short:
+            files.sort(key=lambda file: -file[1][2])  # the newest first
+        for number, (path, stamp) in enumerate(files):
+            if number and self._patience.is_over():
+                left = len(files) - number
+                self.warnings.append(
+                    f"{left:,} changed files are not indexed yet: what is new in them is not found."
+                )
+                break
             if progress is not None:  # before a file: a large one takes a minute
-                progress(number, len(changed))
+                progress(number, len(files))
             self._add(path, stamp)
         self._store_batch()
         if progress is not None and changed:
@@ -101,7 +126,8 @@ class Work:
             self.indexed += 1
             self.chunks += len(cut.chunks)
             self._waiting += len(cut.chunks)
-        if self._waiting >= _CHUNKS_AT_ONCE or len(self._cut) >= _FILES_AT_ONCE:
+        most = _CHUNKS_IN_A_HURRY if self._patience.is_short else _CHUNKS_AT_ONCE
+        if self._waiting >= most or len(self._cut) >= _FILES_AT_ONCE:
             self._store_batch()
 
     def _store_batch(self) -> None:
@@ -111,7 +137,8 @@ class Work:
         self._cut, self._touched, self._waiting = {}, [], 0
         if not batch.files:
             return
-        prepared = self._preparer.prepare(batch.new(), self._warnings)
+        with_vectors = not self._patience.is_search or self.chunks <= _EMBEDDED_FOR_A_SEARCH
+        prepared = self._preparer.prepare(batch.new(), self.warnings, with_vectors=with_vectors)
         self._replace(list(batch.changes(prepared, self._known)))
 
     def _replace(self, changes: Sequence[FileChange]) -> None:
@@ -119,7 +146,7 @@ class Work:
 
     def _read(self, path: str, stamp: Stamp) -> bytes | None:
         if stamp[1] > MAX_FILE_BYTES:
-            self._warnings.append(
+            self.warnings.append(
                 f"{shown_path(path)} has {stamp[1]:,} bytes and is left out of search: files of more than"
                 f" {MAX_FILE_BYTES:,} are not indexed. Split it, or move it out of the memory."
             )
@@ -129,7 +156,7 @@ class Work:
         try:
             return self._sources.roots.read(path)  # None: deleted since it was listed
         except MemolithError as error:
-            self._warnings.append(f"{error.message} It is left out of search.")
+            self.warnings.append(f"{error.message} It is left out of search.")
             return None
 
     def _identities(self, path: str) -> list[tuple[bytes, bool]]:
@@ -153,3 +180,38 @@ def _identity(chunk: Chunk) -> bytes:
         chunk.record_id, chunk.copy_of, chunk.supersedes, chunk.expires,
     )  # fmt: skip
     return blake2b(repr(parts).encode(errors="surrogatepass"), digest_size=16).digest()
+
+
+def cut_file(
+    path: str,
+    data: bytes,
+    stamp: Stamp,
+    known: FileState | None,
+    days: Days,
+) -> Cut:
+    """Compare a file with what is known of it, and cut what is new."""
+    if known is not None and not days.tell(known):
+        known = None
+    before = known.stamp[1] if known else 0
+    view = memoryview(data)  # a memory may have many megabytes: no copies of them
+    digest = blake2b(view[:before], digest_size=16)
+    grew = known is not None and len(data) > before and days.mark(digest) == known.digest
+    digest.update(view[before:])
+    state = FileState(_lasting_stamp(stamp), days.mark(digest))
+    if known is not None and known.digest == state.digest:
+        return Cut(replace(state, flaws=known.flaws), None)
+    appended = chunk_appended(path, data, before, days.of, days.size) if grew else None
+    chunks = chunk_file(path, data, days.of, days.size) if appended is None else appended
+    readable, flaws = without_noise(path, data, chunks)
+    if known is not None and appended is not None:
+        flaws = flaws.behind(Flaws.spelled(known.flaws))
+    state = replace(state, flaws=str(flaws))
+    return Cut(state, readable, is_appended=appended is not None)
+
+
+def _lasting_stamp(stamp: Stamp) -> Stamp:
+    """The stamp to compare with later; a racy one equals no other, so that the file is read again.
+
+    Racy as git calls it: a change within the same tick of the file system's clock would get the same stamp.
+    """
+    return stamp if stamp[2] < clock.file_time() - clock.FILE_TICK else (*stamp[:2], RACY)

@@ -14,7 +14,7 @@ from hashlib import blake2b
 
 from memolith.files import layout
 from memolith.files.chat_log import parse_turn
-from memolith.files.discovery import MAX_FILE_BYTES
+from memolith.files.disk_view import MAX_FILE_BYTES
 from memolith.files.folder import Folder
 from memolith.files.ledger import every_file, is_output, memory_files, tombstones
 from memolith.files.notes import records_in

@@ -17,7 +17,6 @@ from subprocess import DEVNULL, Popen
 from typing import NoReturn, TypeVar, cast
 
 from memolith.errors import JobFailedError, MemolithError
-from memolith.ingest.child_process import can_start_python, python_command
 from memolith.jobs.api import Jobs
 from memolith.reports import SyncReport
 from memolith.types import Progress
@@ -25,6 +24,7 @@ from memolith.types import Progress
 T = TypeVar("T")
 _NICENESS = 5  # a caller waits seconds for a job, but milliseconds for a search
 _READY, _STEP, _DONE, _FAILED = "ready", "step", "done", "failed"
+_CHILD = f"import sys; sys.path.insert(0, sys.argv[1]); from {__name__} import do_job; do_job()"
 
 
 def run_in_process(
@@ -58,7 +58,7 @@ def do_job() -> None:
     """What the child process does."""
     from memolith.finder import Finder
 
-    link = Connection(int(sys.argv[4]))
+    link = Connection(int(sys.argv[2]))
     os.nice(_NICENESS)
     link.send(_READY)
     store, channel, work, options, reports_progress = link.recv()
@@ -111,6 +111,16 @@ class _Started:
         self.process.wait()
 
 
+def can_start_python() -> bool:
+    """Whether there is a Python to start: inside another program, the executable may be that program."""
+    return os.path.basename(sys.executable or "").startswith("python")
+
+
+def _sources() -> str:
+    """The folder that our package is in."""
+    return os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+
 def _start() -> _Started | None:
     """A child process, or None if there can be none: no Python, no room, or it does not find our code."""
     if not can_start_python():
@@ -120,7 +130,7 @@ def _start() -> _Started | None:
         end = theirs.fileno()
         try:
             process = Popen(  # noqa: S603 - ourselves
-                python_command(__name__, do_job.__name__, str(end)),
+                [sys.executable, "-P", "-c", _CHILD, _sources(), str(end)],
                 stdin=DEVNULL,
                 stdout=DEVNULL,  # ours may carry the protocol
                 pass_fds=[end],

@@ -12,7 +12,7 @@ import mcp_types as types
 from mcp.shared.exceptions import MCPError
 
 from memolith.errors import MemolithError, NotFoundError, RefusedError
-from memolith.files.discovery import discover
+from memolith.files.disk_view import discover
 from memolith.files.folder import Folder
 from memolith.files.layout import ROOT_MEMORY, USER, daily_log, is_daily_log
 from memolith.mcp_server.tool import protocol_error, read_text, whole

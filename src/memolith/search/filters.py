@@ -15,7 +15,7 @@ from memolith.text.cleaning import shown_name, shown_path
 
 Day = date | str
 Path = str | os.PathLike[str]
-_ROOT_ID = "@"  # as in `files.discovery`
+_ROOT_ID = "@"  # as in `files.disk_view`
 
 
 def make_filters(  # noqa: PLR0913 - each names one thing a hit must satisfy

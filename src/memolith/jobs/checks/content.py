@@ -5,7 +5,7 @@ from __future__ import annotations
 from memolith.errors import MemolithError
 from memolith.files import layout
 from memolith.files.chat_log import ARCHIVE, parse_turn
-from memolith.files.discovery import MAX_FILE_BYTES
+from memolith.files.disk_view import MAX_FILE_BYTES
 from memolith.files.folder import Folder
 from memolith.files.front_matter import is_broken_secret, parse_header, split_note, why_no_note
 from memolith.files.ledger import Tombstone, tombstones

@@ -11,7 +11,7 @@ import pytest
 
 from memolith import Memory
 from memolith import clock as clocks
-from memolith.context.version import StoreVersion
+from memolith.files.disk_view import StoreVersion
 
 TICK = 0.06  # after this a change gets another time stamp
 

@@ -9,7 +9,7 @@ import pytest
 
 from memolith import Memory
 from memolith.errors import PathOutsideProfileError
-from memolith.files.discovery import discover
+from memolith.files.disk_view import discover
 from memolith.files.folder import Folder
 
 

@@ -1,4 +1,6 @@
-"""Which files are searched: those of the profile, and those of extra folders, which are only read.
+"""The view of the disk: which files are searched, and a version that every change makes another one.
+
+Searched are the files of the profile, and those of extra folders, which are only read.
 
 The path of a file in an extra folder begins with the folder's root id, as in
 `@notes-1a2b/garden/pond.md`, so that a citation names one file whatever the folders are called.
@@ -9,9 +11,10 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from contextlib import AbstractContextManager, suppress
 
+from memolith import clock
 from memolith.errors import MemolithError
 from memolith.files import layout
 from memolith.files.folder import (
@@ -20,9 +23,10 @@ from memolith.files.folder import (
     SECOND_NAME,
     Folder,
     change_stamp_of,
+    close_quietly,
     storage_error,
 )
-from memolith.files.locks import STATE_FOLDER
+from memolith.files.locks import LOCK_PATH, STATE_FOLDER
 from memolith.text.cleaning import shown_path
 from memolith.text.digests import blake2b
 from memolith.types import Stamp
@@ -108,6 +112,47 @@ class Roots(AbstractContextManager["Roots"]):
                     problem = f"{error.message} It is left out of search (index.extra_paths)."
                     self._warnings.append(problem)
         return self._extra
+
+
+class StoreVersion:
+    """Compares the stamps of the files that are searched; safe to share between threads."""
+
+    def __init__(
+        self, root: str, extra_paths: Sequence[str] = (), own_words: Sequence[str] = ()
+    ) -> None:
+        self.root = root
+        self._extra_paths = extra_paths
+        self._own_words = [os.path.join(root, path) for path in own_words]
+
+    def __call__(self) -> tuple[Hashable, bool]:
+        """The version now, and whether it is settled, so that any later change would show in it."""
+        now = clock.file_time()
+        written = _last_write(self.root)
+        try:
+            with Folder(self.root) as folder, Roots(folder, self._extra_paths) as roots:
+                stamps, warnings = roots.discover()
+        except MemolithError as error:  # a memory that does not exist yet
+            return error.message, False
+        for path in self._own_words:  # not searched, but other synonyms give other answers
+            with suppress(OSError, ValueError):
+                stamps[path] = change_stamp_of(os.lstat(path))
+        newest = max((stamp[2] for stamp in stamps.values()), default=0)
+        version = (written, hash(frozenset(stamps.items())), tuple(warnings))
+        return version, newest < now - clock.FILE_TICK
+
+
+def _last_write(root: str) -> tuple[bytes, int]:
+    """What the lock file says about the last write, and when it was changed."""
+    try:
+        fd = os.open(f"{root}/{LOCK_PATH}", os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except OSError:
+        return b"", 0
+    try:
+        return os.pread(fd, 8, 0), os.fstat(fd).st_mtime_ns
+    except OSError:
+        return b"", 0
+    finally:
+        close_quietly(fd)
 
 
 def extra_folders(extra_paths: Sequence[str]) -> tuple[list[str], list[str]]:
