@@ -44,9 +44,9 @@ class Chats:
         platform: str = "library",
         said: datetime | None = None,
     ) -> Turn | None:
-        """Append one exchange of a chat to the conversation history; None if history is off.
+        """Append one exchange of a chat to the conversation history.
 
-        `said` is when it was said, for turns that are imported later; by default now. A key or token known
+        Returns None if the history is off (`chat.enabled`). `said` is when it was said, for turns that are imported later; by default now. A key or token known
         by its form is not written: `[secret: an API key]` is, and `replaced` of the turn names the kinds.
         """
         store = self._store

@@ -119,7 +119,10 @@ class IndexCommands:
         self._engine = engine
 
     def sync(self, progress: Progress | None = None) -> SyncReport:
-        """Bring the index in line with the files; `progress` is called with files done and in all."""
+        """Bring the index in line with the files.
+
+        `progress` is called with files done and in all.
+        """
         gate.check_is_function_or_none(progress=progress)
         self._store.existing().close()
         return self._engine.finder().index.sync(progress)

@@ -354,7 +354,10 @@ class Jobs:
             )
 
     def apply(self, job_id: str) -> JobReport:
-        """Apply a proposal; if its sources changed since, plan it again and raise FileChangedError."""
+        """Apply a proposal; if its sources changed since, it is planned again and waits once more.
+
+        Then it raises FileChangedError, which names the new proposal.
+        """
         gate.check_is_text(job_id=job_id)
         return self._validated(self._synced(apply_proposal(self._place, job_id, _KINDS)))
 
