@@ -25,7 +25,7 @@ MAX_CODE_LINES_OF_A_FUNCTION = 50
 CEILINGS = {
     "(top)": (1_978, 16),
     "adapters": (378, 6),
-    "cli": (3_278, 18),
+    "cli": (3_265, 18),
     "config": (584, 4),
     "context": (1_993, 22),
     "embed": (569, 8),

@@ -94,37 +94,35 @@ def say_json(content: object) -> None:
 
 def write(text: str) -> None:
     """Print text as it is; a reader that has gone is left to `main`."""
-    try:
+    with _full_disk_noticed():
         sys.stdout.write(text)
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise _not_written(error) from error
 
 
 def finish() -> None:
     """Flush the output, so that a full disk is noticed while there is still an exit code to give."""
-    try:
+    with _full_disk_noticed():
         sys.stdout.flush()
+
+
+@contextmanager
+def _full_disk_noticed() -> Iterator[None]:
+    try:
+        yield
     except BrokenPipeError:
         raise
     except OSError as error:
-        raise _not_written(error) from error
+        give_up(sys.stdout)
+        raise StorageError(
+            f"The output could not be written: {error.strerror}.",
+            path="standard output",
+            errno=error.errno or 0,
+        ) from error
 
 
 def give_up(stream: TextIO) -> None:
     """Close a stream that failed; Python would try once more at its end and complain."""
     with suppress(OSError):
         stream.close()
-
-
-def _not_written(error: OSError) -> StorageError:
-    give_up(sys.stdout)
-    return StorageError(
-        f"The output could not be written: {error.strerror}.",
-        path="standard output",
-        errno=error.errno or 0,
-    )
 
 
 def to_json(content: object, stream: TextIO) -> str:
@@ -168,34 +166,25 @@ def table(rows: Iterable[Sequence[str]], heads: Sequence[str] = ()) -> None:
 def _cut(text: str, room: int) -> str:
     if _width(text) <= room:
         return text
-    used = 0
-    for index, char in enumerate(text):
-        used += _width(char)
-        if used >= room:
-            return text[:index] + "…"
-    return text
+    from rich.cells import set_cell_size
+
+    return f"{set_cell_size(text, room - 1)}…"
 
 
 def _width(text: str) -> int:
     """The columns a terminal needs: Chinese characters take two, accents that are added none."""
     if text.isascii():
         return len(text)
-    from unicodedata import combining, east_asian_width
+    from rich.cells import cell_len
 
-    return sum(
-        0 if combining(char) else 2 if east_asian_width(char) in "WF" else 1 for char in text
-    )
+    return cell_len(text)
 
 
 def terminal_width() -> int:
     """The columns of the terminal, or 80."""
-    columns = os.environ.get("COLUMNS", "")
-    if columns.isdecimal() and int(columns) > 0:
-        return max(20, int(columns))
-    try:
-        return max(20, os.get_terminal_size(1).columns or 80)
-    except OSError:
-        return 80
+    import shutil
+
+    return max(20, shutil.get_terminal_size().columns)
 
 
 def wrapped(text: str, indent: int) -> list[str]:
