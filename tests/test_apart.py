@@ -35,7 +35,7 @@ def jobs_of(process: int) -> list[int]:
     for task in Path(f"/proc/{process}/task").iterdir():
         with suppress(FileNotFoundError, ProcessLookupError):  # a thread or process that has ended
             for child in (task / "children").read_text().split():
-                if b"do_job" in Path(f"/proc/{child}/cmdline").read_bytes():
+                if b"jobs\0run\0" in Path(f"/proc/{child}/cmdline").read_bytes():
                     found.append(int(child))  # noqa: PERF401 - those before one that has ended count
     return found
 

@@ -25,7 +25,7 @@ MAX_CODE_LINES_OF_A_FUNCTION = 50
 CEILINGS = {
     "(top)": (1_978, 16),
     "adapters": (378, 6),
-    "cli": (3_265, 18),
+    "cli": (3_279, 18),
     "config": (584, 4),
     "context": (1_993, 22),
     "embed": (569, 8),
@@ -35,7 +35,7 @@ CEILINGS = {
     "importers": (1_391, 9),
     "index": (1_761, 12),
     "ingest": (1_169, 10),
-    "jobs": (9_253, 64),
+    "jobs": (9_183, 60),
     "llm": (513, 4),
     "mcp_server": (1_268, 6),
     "rest": (1_583, 9),

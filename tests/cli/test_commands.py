@@ -76,6 +76,7 @@ JSON_LINES = {
     "jobs show": ["jobs", "show", "--last"],
     "jobs diff": ["jobs", "diff", "--last"],
     "jobs undo": ["jobs", "undo", "--last"],
+    "jobs run": ["jobs", "run", "compact"],
     "dream": ["dream", "--dry-run"],
     "dream status": ["dream", "status"],
     "experiences extract": ["experiences", "extract"],

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from memolith.cli.exit_codes import CODES
 from memolith.files.folder import Folder
 from memolith.files.locks import JOB_LOCK, OwnerLock
 from memolith.files.record_format import encode_line
@@ -86,6 +87,27 @@ def test_a_memory_over_its_limits_says_when_it_is_compacted(memolith: Run, grown
     assert "compaction" not in memolith("status").out
     assert "compaction" not in memolith("status", "--json").out
     assert grown.exists()
+
+
+def test_a_run_that_was_skipped_for_another_job_is_due_again_and_status_says_so(
+    memolith: Run, grown: Path
+) -> None:
+    memolith("config", "set", "compact.enabled", "true")
+    with Folder(str(grown.parent)) as folder, OwnerLock(folder, JOB_LOCK):
+        memolith("maintain", "--once")
+    (line,) = (row for row in memolith("status").out.splitlines() if row.startswith("schedule"))
+    assert "compact was skipped, because another job is running; it is due again" in line
+    assert "Done" in memolith("maintain", "--once").out
+    assert not [row for row in memolith("status").out.splitlines() if row.startswith("schedule")]
+
+
+def test_a_job_can_be_run_as_a_server_runs_it(memolith: Run, grown: Path) -> None:
+    report = memolith("jobs", "run", "compact", "--json").json
+    assert (report["job"], report["status"]) == ("compact", "done")
+    memolith("jobs", "undo", "--last")
+    assert "took it back" in memolith("jobs", "run", "compact", "--json").json["reason"]
+    assert "compaction" not in grown.read_text("utf-8")
+    assert memolith("jobs", "run", "nothing").code == CODES["not-found"]
 
 
 @pytest.mark.usefixtures("grown")

@@ -210,17 +210,18 @@ def test_no_finding_quotes_what_somebody_remembered(files: Path, memory: Memory)
     assert secret.decode() not in str(report)
 
 
-def test_near_copies_are_told_by_file_and_line_and_never_refused(memory: Memory) -> None:
+def test_near_copies_are_counted_named_by_the_scan_and_never_refused(memory: Memory) -> None:
     memory.remember("Ana owns the release key")
-    copy = memory.remember("  ana owns the RELEASE-key!")
-    memory.remember("Ana owns the release keys")
+    copy = memory.remember("  ana owns the RELEASE key!")
+    memory.remember("Ana owns the release keys of Ben")
     memory.remember("Ana owns the release key", category="event")
-    (found,) = findings(memory, "copies")
-    assert found.status == "info"
-    assert found.message == "MEMORY.md line 14 says what MEMORY.md line 13 says."
-    assert copy.id in found.hint
+    (found,) = findings(memory, "integrity")
+    assert "1 duplicate" in found.message
+    assert found.hint == "See: memolith scan"
+    (duplicate,) = memory.jobs.scan().findings
+    assert copy.id in duplicate.records
 
 
 def test_a_correction_that_only_changes_the_spelling_is_no_copy(memory: Memory) -> None:
     memory.supersede(memory.remember("ana owns the key").id, "Ana owns the key")
-    assert findings(memory, "copies") == []
+    assert findings(memory, "integrity") == []

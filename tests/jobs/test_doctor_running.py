@@ -11,7 +11,7 @@ from pytest_httpserver import HTTPServer
 from memolith import Memory
 from memolith.errors import EmbeddingError
 from memolith.jobs.run import run_unattended
-from memolith.jobs.schedule import Run
+from memolith.jobs.scheduler import Run
 from memolith.jobs.server_files import ADDRESS, TOKEN, server_token
 from tests.jobs.damage import findings
 

@@ -18,8 +18,7 @@ from memolith.errors import WriterBusyError
 from memolith.files.folder import Folder
 from memolith.files.locks import SCHEDULE_LOCK, OwnerLock
 from memolith.jobs import scheduler as scheduler_module
-from memolith.jobs.schedule import Schedule, last_runs
-from memolith.jobs.scheduler import Scheduler, _Watcher, maintain
+from memolith.jobs.scheduler import Schedule, Scheduler, _Watcher, last_runs, maintain
 from tests.conftest import StoppedTime
 from tests.lifecycle.life import live
 

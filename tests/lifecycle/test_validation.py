@@ -11,20 +11,17 @@ import pytest
 
 from memolith import Memory
 from memolith.embed import choose
-from memolith.errors import IndexUnavailableError, JobNotFoundError, StorageError
+from memolith.errors import IndexUnavailableError, StorageError
 from memolith.files.folder import Folder
 from memolith.files.locks import JOB_LOCK, OwnerLock
 from memolith.files.record_format import encode_line
 from memolith.ingest.open_index import OpenIndex
-from memolith.jobs import validation
 from memolith.jobs.scheduler import maintain
 from memolith.types import Record
 from tests.lifecycle.conftest import ON
 from tests.lifecycle.life import live, text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from memolith.clock import Clock
     from tests.conftest import StoppedTime
 
@@ -42,41 +39,6 @@ def test_the_threshold_is_looked_at_first_then_the_scope_then_the_lock(
         live(memory, stopped_time, 20)
         assert memory.jobs.compact().reason == "another job is running"
     assert memory.jobs.compact().status == "done"
-
-
-def while_it_is_scanned(monkeypatch: pytest.MonkeyPatch, change: Callable[[], object]) -> None:
-    scan, waiting = validation.scan_places, [change]
-
-    def slow_scan(*args: object) -> object:
-        if waiting:
-            waiting.pop()()
-        return scan(*args)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(validation, "scan_places", slow_scan)
-
-
-def test_a_job_that_is_undone_while_it_is_scanned_stays_undone(
-    grown: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    before = text_of(grown)
-    while_it_is_scanned(monkeypatch, lambda: Memory(grown.root).jobs.undo("last"))
-    report = grown.jobs.compact()
-    assert (report.status, text_of(grown)) == ("undone", before)
-    assert grown.jobs.show(report.id).status == "undone"
-    with pytest.raises(JobNotFoundError):
-        grown.jobs.undo(report.id)
-
-
-def test_what_is_forgotten_while_it_is_scanned_is_not_in_the_report(
-    grown: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    oldest = grown.records()[1]
-    while_it_is_scanned(monkeypatch, lambda: Memory(grown.root).forget(oldest.id))
-    report = grown.jobs.compact()
-    assert (report.status, report.counts["findings"]) == ("done", 0)
-    kept = Path(grown.root, ".memolith/jobs", f"{report.id}.json").read_text("utf-8")
-    assert "findings" in kept
-    assert oldest.id not in kept
 
 
 def test_every_run_is_logged_with_its_figures(
@@ -169,7 +131,7 @@ def test_a_scan_that_fails_does_not_make_a_job_fail(
     def broken(*_: object) -> None:
         raise StorageError("The disk does not answer.", path="MEMORY.md", errno=5)
 
-    monkeypatch.setattr("memolith.jobs.api.validated", broken)
+    monkeypatch.setattr("memolith.jobs.compact.new_findings", broken)
     report = grown.jobs.compact()
     assert (report.status, grown.jobs.show("last").status) == ("done", "done")
     assert "The disk does not answer." in report.warnings[0]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from memolith.cli import output
-from memolith.cli.exit_codes import UsageError
+from memolith.cli.exit_codes import CODES, OK, UsageError
 from memolith.cli.options import COUNT, Call, Choice, Group, command, flag, limit_option
 from memolith.errors import BackupNotFoundError
 from memolith.jobs.reports import DreamExplanation, JobDiff, JobList, JobReport
@@ -327,10 +327,28 @@ def list_jobs(call: Call, limit: int) -> None:
             at = memory.jobs.clock.local(run.at)
             result = _result_of_run(run.came_of or "", {report.id or "" for report in stored})
             output.note(f"{run.job}, last run by the schedule on {at:%Y-%m-%d %H:%M}: ", result)
-        from memolith.jobs.overfull import told_of_limits
+        from memolith.jobs.scheduler import notices
 
-        if limits := told_of_limits(memory.config, memory.profile):
-            output.note(f"{limits}.")
+        for label, notice in notices(memory.config, memory.profile):
+            if label == "compaction":  # what came of the last runs is above
+                output.note(f"{notice}.")
+
+
+@jobs.command("run", help="Run one now as a server does; an error becomes a report, and what you undid stays undone.")  # fmt: skip
+@click.argument("name", metavar="NAME", help="compact, dream or experiences")
+@click.option("--link", type=COUNT, hidden=True)  # a server hears of each step
+@click.pass_obj
+def run_as_scheduled(call: Call, name: str, link: int | None) -> int:
+    """A server starts this as a child process, too."""
+    if link is not None:
+        from memolith.jobs.worker import serve
+
+        serve(link)
+        return OK
+    with call.open() as memory:
+        report = memory.jobs.unattended(name)
+    show_report(call, report)
+    return CODES["job"] if report.status == "failed" else OK
 
 
 def _result_of_run(text: str, stored: Collection[str]) -> str:

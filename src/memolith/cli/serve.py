@@ -439,6 +439,6 @@ def _say_turn(root: str, names: Sequence[str], ours: bool) -> None:
 
 
 def _say_over(path: str) -> None:
-    from memolith.jobs.overfull import WAITS
+    from memolith.jobs.scheduler import WAITS
 
     output.note(f"{path} is over its limits: {WAITS}.")

@@ -197,14 +197,14 @@ def status(call: Call) -> None:
     Examples:
         memolith status
     """
-    from memolith.jobs.overfull import told_of_limits
+    from memolith.jobs.scheduler import notices
 
     with call.open(reads=True) as memory:
         found = memory.status()
-        limits = told_of_limits(memory.config, memory.profile)
+        schedule = list(notices(memory.config, memory.profile))
     if call.prints_json(found):
         return
-    for label, value in (*_status_lines(found), *_index_lines(call, found), ("compaction", limits)):
+    for label, value in (*_status_lines(found), *_index_lines(call, found), *schedule):
         if value:
             output.say(output.dim(f"{label:12}"), value)
     call.warn(found.warnings, see="doctor")

@@ -23,7 +23,6 @@ from memolith.jobs.flush import NAME, covered, flush
 from memolith.jobs.forget import forget_record, forget_turns, of_channel
 from memolith.jobs.integrity import scan
 from memolith.jobs.job import Job, P, Workplace, index_changes, purge_index
-from memolith.jobs.overfull import is_over
 from memolith.jobs.relationships import relationships, stored_experiences
 from memolith.jobs.reports import (
     ChannelReport,
@@ -38,10 +37,9 @@ from memolith.jobs.reports import (
     ScheduledRun,
 )
 from memolith.jobs.run import ANOTHER_JOB, apply_proposal, run_job, run_unattended, trim
-from memolith.jobs.schedule import Run, last_runs, note_run
+from memolith.jobs.scheduler import Run, is_over, last_runs, note_run
 from memolith.jobs.timeline import open_chats, receipts
 from memolith.jobs.trim import TrimJob
-from memolith.jobs.validation import validated
 from memolith.llm.prompts import load_prompt
 from memolith.results import SearchResult
 from memolith.search.filters import make_filters
@@ -95,7 +93,7 @@ class Jobs:
         What matters of the chats of the last day is saved first, as `flush` does.
         """
         saved = 0 if dry_run else self._flush_open_chats()
-        report = self._validated(self._run(CompactJob.of(self._place), dry_run=dry_run))
+        report = self._run(CompactJob.of(self._place), dry_run=dry_run)
         if not saved:
             return report
         line = f"saved before, from the chats of the last day: {counted(saved, 'record')}"
@@ -359,7 +357,7 @@ class Jobs:
         Then it raises FileChangedError, which names the new proposal.
         """
         gate.check_is_text(job_id=job_id)
-        return self._validated(self._synced(apply_proposal(self._place, job_id, _KINDS)))
+        return self._synced(apply_proposal(self._place, job_id, _KINDS))
 
     def decline(self, job_id: str) -> JobReport:
         """Delete a proposal."""
@@ -384,12 +382,3 @@ class Jobs:
         return replace(
             report, warnings=(*report.warnings, *index_changes(self.store, self._finder))
         )
-
-    def _validated(self, report: JobReport) -> JobReport:
-        if report.status != "done" or report.job != CompactJob.name:
-            return report
-        try:
-            return validated(self._place, report)
-        except MemolithError as error:  # the job is done, and stays so
-            warning = f"The integrity scan afterwards failed: {error.message}"
-            return replace(report, warnings=(*report.warnings, warning))

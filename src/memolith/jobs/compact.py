@@ -12,6 +12,7 @@ from typing import Self
 from memolith.clock import Clock
 from memolith.config.load import LLM_KEY, api_key
 from memolith.config.sections import Config
+from memolith.errors import MemolithError
 from memolith.files import layout
 from memolith.files.record_format import encode_line, encode_time
 from memolith.interfaces import Statement, Summariser
@@ -29,6 +30,7 @@ from memolith.jobs.compact_plan import (
     short,
 )
 from memolith.jobs.history import UNDONE, undone_by
+from memolith.jobs.integrity import new_findings
 from memolith.jobs.job import Draft, Job, Reader, Snapshot, Workplace
 from memolith.jobs.reports import Change, Hunk
 from memolith.jobs.summaries import (
@@ -97,9 +99,6 @@ class CompactJob(Job[CompactPlan]):
         self.by_rules = type(summariser) is Rules
         self._by_hand = by_hand
         self._now = clock.now()
-        self._files: dict[str, bytes | None] = {}
-        self._corrected: frozenset[str] = frozenset()  # records that a newer one took the place of
-        self._secret: frozenset[str] = frozenset()  # records that any file marks secret
 
     @classmethod
     def of(cls, place: Workplace) -> Self:
@@ -131,12 +130,7 @@ class CompactJob(Job[CompactPlan]):
                 data=data,
                 lines=(f"the oldest months of {self._long} → their archive: it is too long",),
             )
-        if not plan.skipped:
-            others = (self._archive, self._long, long_memory.ARCHIVE)
-            self._files = {path: snapshot.read(path) for path in others}
-            # Corrections may be of any age, so they are looked for wherever records stand.
-            self._corrected = snapshot.ledger().replaced
-            self._secret = snapshot.ledger().secret
+        self._seen = snapshot
         return plan
 
     def draft(self, plan: CompactPlan, *, preview: bool) -> Draft:
@@ -167,7 +161,7 @@ class CompactJob(Job[CompactPlan]):
             f"{counted(blocks, 'block')} of {self._long} → its archive, oldest first:"
             f" more than {MAX_LONG_MEMORY_CHARS:,} characters"
         )
-        return Draft(
+        draft = Draft(
             changes=tuple(change for change in changes if change is not None),
             lines=(
                 *(describe(one.group, self._goes_to(one)) for one in written),
@@ -179,6 +173,23 @@ class CompactJob(Job[CompactPlan]):
             else _counts(plan, written, by_model=type(summariser) is not Rules),
             warnings=tuple(warnings),
         )
+        return draft if preview else self._validated(draft)
+
+    def _validated(self, draft: Draft) -> Draft:
+        """With what leads nowhere, or is in the open, once these changes are made; nothing is repaired for that."""
+        try:
+            new = new_findings(self._seen, draft.changes, self._now)
+        except MemolithError as error:
+            warning = f"The integrity scan failed: {error.message}"
+            return replace(draft, warnings=(*draft.warnings, warning))
+        draft = replace(draft, counts={**draft.counts, "findings": sum(new.values())})
+        if not new:
+            return draft
+        named = ", ".join(f"{number} × {kind}" for kind, number in sorted(new.items()))
+        warning = (
+            f"The integrity scan finds what it did not find before: {named}. See: memolith scan"
+        )
+        return replace(draft, warnings=(*draft.warnings, warning))
 
     def problem(self, before: Reader, after: Reader) -> str:
         """Nothing but old, unprotected records left, each into the archive; only summaries came.
@@ -252,7 +263,11 @@ class CompactJob(Job[CompactPlan]):
     def _write(self, group: Group, summariser: Summariser, told: Mapping[str, date]) -> _Written:
         records = tuple(entry.line.record for entry in group.entries)
         statements = statements_of(
-            records, self._now, self._clock.day_of, self._corrected, self._secret
+            records,
+            self._now,
+            self._clock.day_of,
+            self._seen.ledger().replaced,
+            self._seen.ledger().secret,
         )
         checked = checked_summary(summariser, statements, group.max_chars, told)
         return _Written(
@@ -283,8 +298,8 @@ class CompactJob(Job[CompactPlan]):
 
     def _archived(self, plan: CompactPlan, written: Iterable[_Written]) -> Change | None:
         lines = split_lines(plan.data)
-        archive = self._files[self._archive] or b""
-        edits = Edits(self._archive, self._files[self._archive])
+        archive = self._seen.read(self._archive) or b""
+        edits = Edits(self._archive, self._seen.read(self._archive))
         for one in written:
             taken = [lines[entry.line.number - 1] for entry in one.group.entries]
             data = not_yet_archived(archive, taken)
@@ -309,7 +324,7 @@ class CompactJob(Job[CompactPlan]):
         )
 
     def _long_memory(self, written: Iterable[_Written]) -> tuple[Change | None, ...]:
-        data = self._files[self._long]
+        data = self._seen.read(self._long)
         memory = long_memory.LongMemory.parse(data or b"")
         months: dict[str, list[Statement]] = {}
         for one in written:
@@ -321,7 +336,7 @@ class CompactJob(Job[CompactPlan]):
         after, dropped = memory.with_blocks(blocks, MAX_LONG_MEMORY_CHARS)
         if not blocks and not dropped:
             return ()
-        archive = Edits(long_memory.ARCHIVE, self._files[long_memory.ARCHIVE])
+        archive = Edits(long_memory.ARCHIVE, self._seen.read(long_memory.ARCHIVE))
         archive.append(dropped)
         return (
             archive.change() if dropped else None,
@@ -345,7 +360,9 @@ class CompactJob(Job[CompactPlan]):
         for month in sorted({*months, *known}, reverse=True):
             old = read_summary(known.get(month, ""), self._now.date(), ())
             cited = [statement for statement in old if statement.ids]
-            held = still_open(still_true(cited, self._corrected), self._secret)
+            held = still_open(
+                still_true(cited, self._seen.ledger().replaced), self._seen.ledger().secret
+            )
             true = _not_in(later, held)
             told = tuple(true)
             if month in months or true != cited:

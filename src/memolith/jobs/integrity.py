@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
 from hashlib import blake2b
@@ -16,14 +17,16 @@ from memolith.files import layout
 from memolith.files.chat_log import parse_turn
 from memolith.files.disk_view import MAX_FILE_BYTES
 from memolith.files.folder import Folder
-from memolith.files.ledger import every_file, is_output, memory_files, tombstones
+from memolith.files.ledger import is_output, tombstones
 from memolith.files.notes import records_in
 from memolith.files.passages import parse_citation
 from memolith.jobs import recall_state
+from memolith.jobs.changes import applied
 from memolith.jobs.contradictions import contradicting
+from memolith.jobs.job import Snapshot
 from memolith.jobs.recalls import fold as merge_recalls
 from memolith.jobs.recalls import read_log
-from memolith.jobs.reports import IntegrityFinding, ScanReport
+from memolith.jobs.reports import Change, IntegrityFinding, ScanReport
 from memolith.jobs.statements import Statement, statements
 from memolith.text.cues import is_small_talk
 from memolith.text.folding import fold
@@ -45,21 +48,27 @@ _CITED = re.compile(
 _LONGEST_CLAIM = 20_000
 
 
+NOTHING_CHANGED: Mapping[str, bytes] = {}
+
+
 class _Scene:
     """Everything the scan looks at, read once."""
 
-    def __init__(self, folder: Folder, now: datetime, read: Callable[[str], bytes | None]) -> None:
-        self.read = read
+    def __init__(
+        self, snapshot: Snapshot, now: datetime, changed: Mapping[str, bytes] = NOTHING_CHANGED
+    ) -> None:
+        """With other bytes in the files that are changed."""
+        self._snapshot, self._changed = snapshot, changed
         self.now = now
-        self.closed = folder.leave_out_closed()
+        self.closed = snapshot.closed
         self.lines: dict[str, int] = {}
         self.everything: list[Statement] = []
         records: dict[str, Record] = {}
         self.known_ids: set[str] = set()
         self.secret: set[str] = set()  # a record is secret if one of its files says so
         self.too_large: list[str] = []
-        for path in memory_files(folder):
-            data = read(path) or b""
+        for path in dict.fromkeys((*snapshot.files(), *changed)):
+            data = self.read(path) or b""
             self.lines[path] = data.count(b"\n") + (not data.endswith(b"\n"))
             if len(data) > MAX_FILE_BYTES:
                 self.too_large.append(path)
@@ -71,10 +80,14 @@ class _Scene:
                 continue
             records.update((record.id, record) for record in found)
             self.everything += statements(path, data)
-        for path in set(every_file(folder)) - set(self.lines):
-            self.known_ids.update(record.id for record in records_in(path, read(path) or b""))
-        self.known_ids.update(stone.id for stone in tombstones(folder.read))
+        for path in set(snapshot.files_and_archives()) - set(self.lines):
+            self.known_ids.update(record.id for record in records_in(path, self.read(path) or b""))
+        self.known_ids.update(stone.id for stone in tombstones(snapshot.read))
         self.current = {record.id: record for record in current(records.values(), now)}
+
+    def read(self, path: str) -> bytes | None:
+        """The bytes of a file."""
+        return self._changed[path] if path in self._changed else self._snapshot.read(path)
 
     def living(self) -> Iterator[Statement]:
         """What still holds, each record once, without what dreaming wrote."""
@@ -89,7 +102,7 @@ class _Scene:
 
 def scan(folder: Folder, now: datetime, *, most: int | None = None) -> ScanReport:
     """Look for what contradicts, repeats or leads nowhere; compare the newest `most` statements, or all."""
-    scene = _Scene(folder, now, folder.read)
+    scene = _Scene(Snapshot(folder), now)
     living = list(scene.living())
     compared = living if most is None else sorted(living, key=_age)[-most:]
     warnings = [*scene.closed.values(), *_not_looked_at(scene)]
@@ -132,14 +145,20 @@ def _not_looked_at(scene: _Scene) -> Iterator[str]:
         )
 
 
-def scan_places(
-    folder: Folder, now: datetime, read: Callable[[str], bytes | None]
-) -> tuple[IntegrityFinding, ...]:
-    """What a job that moves lines can bring about: citations that lead nowhere, secrets in the open.
+def new_findings(snapshot: Snapshot, changes: Iterable[Change], now: datetime) -> Mapping[str, int]:
+    """How much of each kind a job that moves lines would bring about: citations that lead nowhere, open secrets.
 
-    Each line is looked at once, and compared with no other; `read` shows files as they once were.
+    Each line is looked at once, and compared with no other.
     """
-    return tuple(_leads_nowhere_or_open(_Scene(folder, now, read)))
+    after = {change.path: applied(change, snapshot.read(change.path)) for change in changes}
+    known = {_lack(one) for one in _leads_nowhere_or_open(_Scene(snapshot, now))}
+    found = {_lack(one): one.kind for one in _leads_nowhere_or_open(_Scene(snapshot, now, after))}
+    return Counter(kind for lack, kind in found.items() if lack not in known)
+
+
+def _lack(finding: IntegrityFinding) -> str:
+    """What is missing, if anything is: a summary that cites what its records cite brings no news."""
+    return finding.missing or finding.id
 
 
 def _leads_nowhere_or_open(scene: _Scene) -> Iterator[IntegrityFinding]:

@@ -60,14 +60,14 @@ class Snapshot:
             self._listed = list(memory_files(self._folder))
         return list(self._listed)
 
-    def files_and_archives(self, archive: str) -> list[str]:
-        """The same, with this archive and those that were written to before, wherever they are."""
-        return list(dict.fromkeys((*self.files(), *every_file(self._folder), archive)))
+    def files_and_archives(self, *archives: str) -> list[str]:
+        """The same, with these archives and those that were written to before, wherever they are."""
+        return list(dict.fromkeys((*self.files(), *every_file(self._folder), *archives)))
 
     def ledger(self) -> Ledger:
         """What all files say of each record, the same at every call."""
         if self._ledger is None:
-            paths = dict.fromkeys((*self.files(), *every_file(self._folder)))
+            paths = self.files_and_archives()
             self._ledger = Ledger(facts_in(path, self.read(path) or b"") for path in paths)
         return self._ledger
 

@@ -1,30 +1,100 @@
-"""The scheduler: jobs run in the background, by one process of each profile."""
+"""When jobs are due, and the thread that runs them then: in one process of each profile at a time."""
 
 from __future__ import annotations
 
+import json
 import logging
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
-from datetime import UTC, datetime
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
 
-from memolith.config.sections import scheduled_jobs
+from memolith.clock import Clock
+from memolith.config.sections import Config, scheduled_jobs
 from memolith.errors import MemolithError, WriterBusyError
+from memolith.files import layout
 from memolith.files.folder import Folder
 from memolith.files.locks import SCHEDULE_LOCK, OwnerLock
-from memolith.jobs.api import Jobs
-from memolith.jobs.overfull import is_left, is_over
+from memolith.files.record_format import RecordFormatError, encode_time, parse_time
+from memolith.files.transaction import Transaction
 from memolith.jobs.reports import JobReport
 from memolith.jobs.run import ANOTHER_JOB, unforeseen
-from memolith.jobs.schedule import Run, Schedule, last_runs
-from memolith.jobs.worker import run_in_process
+from memolith.profile import Profile
 from memolith.types import Stamp
+
+if TYPE_CHECKING:  # it reads the schedule, too
+    from memolith.jobs.api import Jobs
 
 log = logging.getLogger("memolith.jobs")
 # A memory that has passed its limits is compacted in a quiet moment: as it was when we looked last. If there is
 # none in so many looks, at once: nobody who remembers something waits for a job.
 _MOST_BUSY_LOOKS = 20
 _NEVER = datetime(1970, 1, 1, tzinfo=UTC)
+# What a run left is not looked at again before it has grown so much: until then there is little to gain.
+_GROWN = 1.05
+_DUE_AGAIN = "; it is due again"
+WAITS = "compaction follows when nobody has written to it for half a minute, at the latest after ten minutes"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Schedule:
+    """How often one job runs; an interval wins over cron."""
+
+    job: str
+    cron: str
+    every_hours: float = 0.0
+
+    def is_due(self, last: datetime | None, clock: Clock) -> bool:
+        """Whether a run was planned since the last one. However many were missed, one makes up."""
+        now = clock.now()
+        if last is None or last > now:  # never yet, or the clock was set back
+            return True
+        if self.every_hours:
+            return now - last >= timedelta(hours=self.every_hours)
+        from cronsim import CronSim  # `status` needs no cron expression
+
+        return next(CronSim(self.cron, clock.local(now), reverse=True)) > last
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """When a schedule ran a job last, and what came of it: empty while it runs."""
+
+    job: str
+    at: datetime
+    came_of: str = ""
+    left: int = 0  # bytes of MEMORY.md afterwards
+
+
+def last_runs(folder: Folder) -> dict[str, Run]:
+    """The last run of each job by a schedule; what cannot be read counts as never."""
+    try:
+        content = json.loads(folder.read(layout.SCHEDULE) or b"{}")
+        return {str(job): _read(str(job), run) for job, run in content.items()}
+    except (ValueError, AttributeError, RecordFormatError):
+        return {}
+
+
+def note_run(transaction: Transaction, run: Run) -> None:
+    """Remember a run; call while holding the schedule's lock."""
+    runs = {**last_runs(transaction.folder), run.job: run}
+    content = {
+        job: {"at": encode_time(known.at), "came_of": known.came_of, "left": known.left}
+        for job, known in sorted(runs.items())
+    }
+    stamp = transaction.folder.stamp(layout.SCHEDULE)
+    transaction.replace(layout.SCHEDULE, json.dumps(content, indent=1).encode() + b"\n", stamp)
+    transaction.commit()
+
+
+def _read(job: str, run: object) -> Run:
+    match run:
+        case {"at": at, "came_of": str(came_of), "left": int(left)}:
+            return Run(job=job, at=parse_time(at, "schedule"), came_of=came_of, left=left)
+        case {"at": at, "came_of": str(came_of)}:
+            return Run(job=job, at=parse_time(at, "schedule"), came_of=came_of)
+    return Run(job=job, at=parse_time(run, "schedule"))  # as it was written once: the time alone
 
 
 def schedules(jobs: Jobs) -> Iterator[Schedule]:
@@ -150,8 +220,10 @@ class Scheduler:
             _call(self._turn, ours)
 
     def _run_in_process(self, job: str) -> JobReport:
+        from memolith.jobs.worker import run_in_process
+
         jobs = self._jobs
-        return jobs.unattended(job, lambda: run_in_process(jobs, Jobs.unattended, name=job))
+        return jobs.unattended(job, lambda: run_in_process(jobs, type(jobs).unattended, name=job))
 
 
 class _NotToldError(Exception):
@@ -193,7 +265,7 @@ class _Watcher:
         has_changed = stamp != self._seen
         if has_changed:
             self._seen, self._is_over = stamp, is_over(jobs.store.config, folder, stamp[1])
-        if not self._is_over or is_left(stamp[1], left):
+        if not self._is_over or _is_left(stamp[1], left):
             self._busy_looks = 0
             return False
         is_busy = has_changed and self._waits and self._busy_looks < _MOST_BUSY_LOOKS
@@ -234,7 +306,7 @@ def _run_all(
                 Run(
                     job=job,
                     at=at,
-                    came_of=f"{_came_of(report)}; it is due again",
+                    came_of=_came_of(report) + _DUE_AGAIN,
                     left=known.left if known else 0,
                 )
             )
@@ -263,3 +335,55 @@ def _log(report: JobReport) -> None:
         report.seconds * 1000,
         report.reason,
     )
+
+
+def is_over(config: Config, folder: Folder, size: int) -> bool:
+    """Whether the file, of so many bytes, has more characters or records than it may have."""
+    limits = config.compact
+    if limits.max_chars and size > limits.max_chars:
+        return True
+    if not limits.max_records:
+        return False
+    data = folder.read(config.profile.primary) or b""
+    return data.count(b"\n- {") > limits.max_records
+
+
+def _is_left(size: int, left: int) -> bool:
+    """Whether it is about as large as the last run had to leave it."""
+    return size < left * _GROWN
+
+
+def notices(config: Config, profile: Profile) -> Iterator[tuple[str, str]]:
+    """What people should know of the schedule, each with a label: MEMORY.md over its limits, runs that were skipped."""
+    if not profile.exists:
+        return
+    with Folder(profile.root) as folder:
+        if limits := _limit_message(config, folder):
+            yield "compaction", limits
+        for run in last_runs(folder).values():
+            if run.came_of.endswith(_DUE_AGAIN):
+                yield "schedule", f"{run.job} was {run.came_of.replace(': ', ', because ', 1)}"
+
+
+def _limit_message(config: Config, folder: Folder) -> str:
+    """That MEMORY.md is over its limits, and when it is compacted; "" if it is not over them."""
+    path = config.profile.primary
+    stamp = folder.stamp(path)
+    if stamp is None or not is_over(config, folder, stamp[1]):
+        return ""
+    over = f"{path} is over its limits (compact.max_records, compact.max_chars)"
+    if any(folder.walk(layout.PROPOSALS_FOLDER, suffix="-compact.json")):
+        return f"{over}, and a proposal to compact it waits for you: memolith jobs"
+    if not config.compact.enabled:
+        return f"{over}, and compaction is switched off (compact.enabled)"
+    last = last_runs(folder).get("compact")
+    if last is not None and _is_left(stamp[1], last.left):
+        return f"{over} by {_what_is_left(last.came_of)}: looked at again when it has grown, or at its time (compact.cron)"
+    return f"{over}: {WAITS}, while memolith mcp, serve or maintain runs"
+
+
+def _what_is_left(came_of: str) -> str:
+    from memolith.jobs.compact_plan import TAKEN_BACK  # `status` needs no plan
+
+    is_yours = came_of.startswith("proposed: ") or came_of.endswith(TAKEN_BACK)
+    return "what you declined or took back" if is_yours else "what must stay"

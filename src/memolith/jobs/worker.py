@@ -1,8 +1,8 @@
 """Jobs of a server, each in a child process.
 
 A dream reads everything that was recalled. In the process of a server it would slow down every search,
-and the memory it needs would never be given back. The child runs our own code, started like any command:
-no fork of a process with threads, and no second run of the user's main module. It ends when the server does.
+and the memory it needs would never be given back. The child is `memolith jobs run NAME --json`: no fork of a
+process with threads, and no second run of the user's main module. It ends when the server does.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from memolith.types import Progress
 T = TypeVar("T")
 _NICENESS = 5  # a caller waits seconds for a job, but milliseconds for a search
 _READY, _STEP, _DONE, _FAILED = "ready", "step", "done", "failed"
-_CHILD = f"import sys; sys.path.insert(0, sys.argv[1]); from {__name__} import do_job; do_job()"
+_COMMAND = ("-P", "-m", "memolith", "jobs", "run")
 
 
 def run_in_process(
@@ -35,7 +35,8 @@ def run_in_process(
     `progress` is called at each step while the job waits, and may raise to stop it there. A clock that
     a test moves cannot be sent: then, or if no process can be started, the job runs here.
     """
-    started = _start() if jobs.clock.is_real else None
+    name = str(options.get("name", work.__name__))
+    started = _start(name) if jobs.clock.is_real else None
     if started is None:
         if progress is not None:
             options = {**options, "progress": progress}
@@ -54,11 +55,16 @@ def rebuild_index(jobs: Jobs) -> SyncReport:
     return jobs._finder().index.rebuild()  # noqa: SLF001 - our own class
 
 
-def do_job() -> None:
-    """What the child process does."""
+def can_start_python() -> bool:
+    """Whether there is a Python to start: inside another program, the executable may be that program."""
+    return os.path.basename(sys.executable or "").startswith("python")
+
+
+def serve(handle: int) -> None:
+    """What the child process does: one job, with the settings that come through the pipe."""
     from memolith.finder import Finder
 
-    link = Connection(int(sys.argv[2]))
+    link = Connection(handle)
     os.nice(_NICENESS)
     link.send(_READY)
     store, channel, work, options, reports_progress = link.recv()
@@ -111,17 +117,7 @@ class _Started:
         self.process.wait()
 
 
-def can_start_python() -> bool:
-    """Whether there is a Python to start: inside another program, the executable may be that program."""
-    return os.path.basename(sys.executable or "").startswith("python")
-
-
-def _sources() -> str:
-    """The folder that our package is in."""
-    return os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-
-
-def _start() -> _Started | None:
+def _start(name: str) -> _Started | None:
     """A child process, or None if there can be none: no Python, no room, or it does not find our code."""
     if not can_start_python():
         return None
@@ -130,7 +126,7 @@ def _start() -> _Started | None:
         end = theirs.fileno()
         try:
             process = Popen(  # noqa: S603 - ourselves
-                [sys.executable, "-P", "-c", _CHILD, _sources(), str(end)],
+                [sys.executable, *_COMMAND, name, "--json", "--link", str(end)],
                 stdin=DEVNULL,
                 stdout=DEVNULL,  # ours may carry the protocol
                 pass_fds=[end],

@@ -7,7 +7,7 @@ from memolith.jobs.checks.findings import Findings, shown
 from memolith.jobs.checks.subject import Subject
 from memolith.jobs.history import damage_messages, kept_jobs
 from memolith.jobs.reports import Check
-from memolith.jobs.schedule import last_runs
+from memolith.jobs.scheduler import last_runs
 
 
 def check_jobs(subject: Subject) -> list[Check]:

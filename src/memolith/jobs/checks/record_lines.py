@@ -10,7 +10,6 @@ from memolith.files.ledger import Tombstone, digest
 from memolith.files.record_format import BOM, PREFIX, claims_to_be_record
 from memolith.files.tail import is_torn
 from memolith.jobs.checks.findings import Findings, number_of, shown
-from memolith.jobs.checks.near_copies import NearCopies
 from memolith.jobs.reports import Check
 from memolith.text.wording import counted
 from memolith.types import Record
@@ -27,7 +26,6 @@ class RecordLines:
         self._formatted = Findings("formatting", "Formatting")
         self._twins = Findings("ids", "Ids")
         self._returned = Findings("forgotten", "Forgotten records")
-        self._copies = NearCopies()
         self._places: dict[str, tuple[int, str, int]] = {}  # id → hash of the text, path, line
         self._known: set[int] = set()  # hashes of lines with which all is well
         self._lines = 0
@@ -71,7 +69,6 @@ class RecordLines:
             *self._formatted.found,
             *self._twins.checks(number_of(len(self._places), "id")),
             *self._returned.checks(number_of(len(self._forgotten_ids), "tombstone")),
-            *self._copies.checks(),
         ]
 
     def _name_damages(self, document: Document) -> None:
@@ -90,8 +87,6 @@ class RecordLines:
             )
 
     def _is_fine(self, path: str, line: int, record: Record) -> bool:
-        if record.id not in self._places:
-            self._copies.look_at(path, line, record)
         text = hash(record.text)
         known = self._places.setdefault(record.id, (text, path, line))
         if known[0] != text:
