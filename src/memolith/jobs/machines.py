@@ -25,6 +25,7 @@ from memolith.files.record_format import readable_record
 from memolith.files.transaction import Transaction
 from memolith.jobs.checks.subject import Subject
 from memolith.text.cleaning import shown_path
+from memolith.text.wording import counted
 
 ATTRIBUTES = ".gitattributes"
 # Files of lines, which are only appended to; a note is one text, which git merges as it does any other.
@@ -178,7 +179,7 @@ def _merge_copy(transaction: Transaction, path: str, original: str) -> str:
             added = f"its text differs, and is now {shown_path(free)}"
     elif missing := list(_missing(folder, ours, theirs)):
         transaction.append(original, b"".join(line + b"\n" for line in missing))
-        added = f"{len(missing)} lines"
+        added = counted(len(missing), "line")
     transaction.remove(path, stamp)
     transaction.commit()
     return added
