@@ -6,11 +6,12 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import Literal
 
 from memolith.config.edit import set_setting
 from memolith.config.load import DEFAULT
 from memolith.config.sections import SETTINGS, value_of
-from memolith.errors import ConfigError, MemolithError
+from memolith.errors import ConfigError, MemolithError, RefusedError
 from memolith.files import gate, layout, ledger
 from memolith.files.chat_log import ARCHIVE, encode_turn, kept_turn, parse_turn
 from memolith.files.document import Document
@@ -56,39 +57,28 @@ class ImportReport(Plain):
     dry_run: bool
     counts: dict[str, Counts] = field(default_factory=dict)
     skipped: Counter[str] = field(default_factory=Counter)  # by reason
-    skipped_first: dict[str, str] = field(
-        default_factory=dict
-    )  # by reason, the first file and line
+    skipped_first: dict[str, str] = field(default_factory=dict)  # by reason: its file and line
     keys_replaced: int = 0  # keys and tokens in chats, which are not kept
     marked_secret: int = 0  # records with a key in them
     cut: int = 0  # messages longer than `chat.max_chars_per_entry`
     settings: list[str] = field(default_factory=list)  # that were taken over, as `name = value`
     warnings: list[str] = field(default_factory=list)
 
-    def count(self, item: Item | str) -> Counts:
-        """The counts of a kind of items."""
-        if isinstance(item, Skip):
-            kind = item.kind
-        elif isinstance(item, Line):
-            kind = _PLACES.get(item.place, "records")
-        else:
-            kind = item if isinstance(item, str) else _KINDS[type(item)]
-        return self.counts.setdefault(kind, Counts())
+    def count(self, item: Item, how: Literal["added", "known", "skipped"], number: int = 1) -> None:
+        """Count items of a kind that were read, and what became of them."""
+        kind = item.kind if isinstance(item, Skip) else _KINDS[type(item)]
+        if isinstance(item, Line):
+            kind = _PLACES.get(item.place, kind)
+        counts = self.counts.setdefault(kind, Counts())
+        counts.read += number
+        setattr(counts, how, getattr(counts, how) + number)
 
-    def skip(self, item: Item, reason: str, count: int = 1) -> None:
+    def skip(self, item: Item, reason: str, number: int = 1) -> None:
         """Count something that is not taken."""
-        counts = self.count(item)
-        counts.read += count
-        counts.skipped += count
-        self.skipped[reason] += count
+        self.count(item, "skipped", number)
+        self.skipped[reason] += number
         if isinstance(item, Skip) and item.where:
             self.skipped_first.setdefault(reason, item.where)
-
-    def know(self, item: Item) -> None:
-        """Count something that is here already."""
-        counts = self.count(item)
-        counts.read += 1
-        counts.known += 1
 
 
 class Writer:
@@ -116,36 +106,35 @@ class Writer:
         """Write an item, now or with the next ones, unless it is here already."""
         if isinstance(item, Skip):
             self.report.skip(item, item.reason, item.count)
-        elif isinstance(item, File):
-            self._take_file(item)
-        elif isinstance(item, Value):
-            self._take_value(item)
+            return
+        if isinstance(item, File) and item.parts and self._is_taken(item):
+            for part in item.parts:
+                self.take(part)
+            return
+        try:
+            kept = self._set(item) if isinstance(item, Value) else self._chosen(item)
+        except MemolithError as error:
+            self.report.skip(item, error.message.partition(";")[0][:160])
+            return
+        if kept is None:
+            self.report.count(item, "known")
+        elif isinstance(kept, Value):
+            self.report.count(item, "added")
         else:
-            try:
-                kept = self._chosen(item)
-            except MemolithError as error:
-                self.report.skip(item, error.message.partition(";")[0][:80])
-            else:
-                if kept is not None:
-                    self._put(*kept)
-        if len(self._batch) >= _MAX_BATCH or self._bytes > _MAX_BATCH_BYTES:
-            self.flush()
+            self._put(*kept)
 
     def flush(self) -> None:
         """Write what waits, in one transaction; if we die, the next import goes on behind it."""
         batch, self._batch, self._bytes = self._batch, [], 0
-        reused = 0
+        reused: set[str] = set()
         if batch and not self.report.dry_run:
             with self.store.writing() as transaction:
                 marks = {"source": self.report.source, "keys": [key for _, key in batch]}
                 transaction.append(IMPORTS, encode_json(marks) + b"\n")
                 reused = self._write([item for item, _ in batch], transaction)
         for item, _ in batch:
-            counts = self.report.count(item)
-            counts.read, counts.added = counts.read + 1, counts.added + 1
-        if reused:
-            self.report.count("records").known += reused
-            self.report.count("records").added -= reused
+            is_known = isinstance(item, Line) and item.record.id in reused
+            self.report.count(item, "known" if is_known else "added")
 
     def finish(self) -> None:
         """Write the rest, and warn of what is kept and will not be found."""
@@ -156,36 +145,36 @@ class Writer:
         long = [count for count in self._chats.values() if count > most]
         if long:
             chats = counted(len(long), "chat has", "chats have")
-            how = f"memolith config set chat.max_entries {max(long)}"
-            told = (
-                f"{chats} more than {most} turns; the oldest are not searched. To keep them: {how}"
+            self.report.warnings.append(
+                f"{chats} more than {most} turns; the oldest are not searched."
+                f" To keep them: memolith config set chat.max_entries {max(long)}"
             )
-            self.report.warnings.append(told)
 
-    def _chosen(self, item: Line | Block | Turn) -> tuple[_Written, str] | None:
-        """An item as it is written, with the digest by which it is known; None, and counted, if it is not."""
-        if isinstance(item, Line):
-            item = self._checked(item)
-            if {item.record.id, ledger.digest(item.record.text)} & self._stones:
-                self.report.skip(item, "you had it forgotten")
-                return None
-            key = digest("id", item.record.id)
-        elif isinstance(item, Turn):
-            if self._since and item.created < self._since:
-                self.report.skip(item, "older than --since")
-                return None
-            when = encode_time(item.created)
-            key = digest("turn", item.platform, item.chat, when, item.user, item.assistant)
-            if key in self._imported and not self._is_here(item):
-                self.report.skip(item, "you had it forgotten, or deleted it")
-                return None
-        else:
-            key = digest("block", self._place(item.path), " ".join(item.text.split()))
-        if key in self._known or (isinstance(item, Block) and self._holds(item)):
-            self.report.know(item)
-            return None
-        kept = self._kept(item) if isinstance(item, Turn) else item
-        return None if kept is None else (kept, key)
+    def _chosen(self, item: _Written) -> tuple[_Written, str] | None:
+        """An item as it is written, with the digest by which it is known; None if it is here already.
+
+        Raises MemolithError for what is not taken.
+        """
+        key = ""
+        match item:
+            case Line():
+                item = self._checked(item)
+                key = digest("id", item.record.id)
+            case Turn():
+                when = encode_time(item.created)
+                key = digest("turn", item.platform, item.chat, when, item.user, item.assistant)
+                return self._chosen_turn(item, key)
+            case Block():
+                key = digest("block", self._place(item.path), " ".join(item.text.split()))
+                if item.text.encode(errors="replace") in self._read(item.path):
+                    return None
+            case File():
+                key = _file_key(item)
+                if self._is_taken(item):
+                    raise RefusedError(f"this memory has its own {item.path}")
+                if self._read(item.path) == item.data:
+                    return None
+        return None if key in self._known else (item, key)
 
     def _put(self, item: _Written, key: str) -> None:
         """Have an item wait; whole files and notes are not written with lines that may go into them."""
@@ -196,7 +185,7 @@ class Writer:
         self._known.add(key)
         self._batch.append((item, key))
         self._bytes += len(item.data if isinstance(item, File) else repr(item))
-        if is_note:
+        if is_note or len(self._batch) >= _MAX_BATCH or self._bytes > _MAX_BATCH_BYTES:
             self.flush()
 
     def _checked(self, item: Line) -> Line:
@@ -207,81 +196,68 @@ class Writer:
         created = min(record.created, now)
         record = replace(record, text=text, category=category, created=created, citation=None)
         gate.check_record(record)
+        if {record.id, ledger.digest(text)} & self._stones:
+            raise RefusedError("you had it forgotten")
         marked = replace(gate.mark_keys(record), warnings=())
         self.report.marked_secret += marked.sensitivity != record.sensitivity
         if item.place == "note":
             note_bytes(marked)  # a note that cannot be kept is refused before others wait with it
         return replace(item, record=marked)
 
-    def _kept(self, turn: Turn) -> Turn | None:
-        """The turn as it is written; None, and counted, if it is not."""
+    def _chosen_turn(self, turn: Turn, key: str) -> tuple[Turn, str] | None:
         config, report = self.store.config.chat, self.report
+        if self._since and turn.created < self._since:
+            raise RefusedError("older than --since")
         gate.check_name("chat", turn.chat)
         gate.check_name("platform", turn.platform)
         kept = kept_turn(turn, config.max_chars_per_entry)
+        # Logged when it was said, imported before, or restored.
+        is_here = not self._said.isdisjoint(map(_said, (turn, kept)))
+        if key in self._imported and not is_here:
+            raise RefusedError("you had it forgotten, or deleted it")
+        if key in self._known or is_here:
+            return None
         if not config.enabled:
-            report.skip(turn, "the chat history is switched off (chat.enabled)")
-        elif not kept.user.strip() and not kept.assistant.strip():
-            report.skip(turn, "empty turn")
-        elif self._history > _MAX_HISTORY:
-            report.skip(turn, "the chat history is full (56 MB); choose newer chats with --since")
-        elif _said(kept) in self._said:  # logged when it was said, or restored
-            report.know(turn)
-        else:
-            self._chats[turn.chat] += 1
-            self._history += len(kept.user) + len(kept.assistant) + 150
-            report.keys_replaced += len(kept.replaced)
-            texts = (turn.user, turn.assistant)
-            report.cut += sum(len(text) > config.max_chars_per_entry for text in texts)
-            return kept
-        return None
+            raise RefusedError("the chat history is switched off (chat.enabled)")
+        if not kept.user.strip() and not kept.assistant.strip():
+            raise RefusedError("empty turn")
+        if self._history > _MAX_HISTORY:
+            raise RefusedError("the chat history is full (56 MB), choose newer chats with --since")
+        self._chats[turn.chat] += 1
+        self._history += len(kept.user) + len(kept.assistant) + 150
+        report.keys_replaced += len(kept.replaced)
+        texts = (turn.user, turn.assistant)
+        report.cut += sum(len(text) > config.max_chars_per_entry for text in texts)
+        return kept, key
 
-    def _is_here(self, turn: Turn) -> bool:
-        most = self.store.config.chat.max_chars_per_entry
-        return _said(turn) in self._said or _said(kept_turn(turn, most)) in self._said
+    def _is_taken(self, item: File) -> bool:
+        """Whether there is another file in its place, with more than our template in it."""
+        free = (b"", layout.load_template(item.path), item.data)
+        return _file_key(item) not in self._known and self._read(item.path) not in free
 
-    def _take_file(self, item: File) -> None:
-        key = digest("file", item.path, item.data.decode(errors="surrogateescape"))
-        here = self._read(self._place(item.path))
-        if here == item.data or key in self._known:
-            self.report.know(item)
-        elif here is None or here == layout.load_template(item.path):
-            self._put(item, key)
-        elif item.parts:
-            for part in item.parts:
-                self.take(part)
-        else:
-            self.report.skip(item, f"this memory has its own {item.path}")
-
-    def _take_value(self, item: Value) -> None:
+    def _set(self, item: Value) -> Value | None:
+        """Take over a setting; None if it is so already."""
+        store, value = self.store, item.value
         if item.name not in SETTINGS:
-            self.report.skip(item, "setting without a counterpart here")
-            return
-        value = item.value
-        if item.name == _FOLDERS and isinstance(
-            value, list
-        ):  # those that are searched already stay
-            value = list(dict.fromkeys((*self.store.config.index.extra_paths, *map(str, value))))
+            raise RefusedError("setting without a counterpart here")
+        if item.name == _FOLDERS and isinstance(value, list):  # those that are searched stay
+            value = list(dict.fromkeys((*store.config.index.extra_paths, *map(str, value))))
         text = value if isinstance(value, str) else encode_json(value).decode()
         try:
-            change = set_setting(self.store.profile, item.name, text)
+            change = set_setting(store.profile, item.name, text)
         except ConfigError as error:
-            self.report.skip(item, f"{item.origin}: {error.message}"[:160])
-            return
-        is_own = self.store.loaded.origins[item.name] != DEFAULT and item.name != _FOLDERS
-        if value_of(self.store.config, item.name) == change.value:
-            self.report.know(item)
-        elif is_own:
-            self.report.skip(item, "setting that you have chosen here yourself")
-        else:
-            counts = self.report.count(item)
-            counts.read, counts.added = counts.read + 1, counts.added + 1
-            self.report.settings.append(f"{item.name} = {text}")
-            if not self.report.dry_run:
-                rewrite_file(change.path, change.apply, self.store.config.store)
+            raise RefusedError(f"{item.origin}: {error.message}") from error
+        if value_of(store.config, item.name) == change.value:
+            return None
+        if store.loaded.origins[item.name] != DEFAULT and item.name != _FOLDERS:
+            raise RefusedError("setting that you have chosen here yourself")
+        self.report.settings.append(f"{item.name} = {text}")
+        if not self.report.dry_run:
+            rewrite_file(change.path, change.apply, store.config.store)
+        return item
 
-    def _write(self, batch: list[_Written], transaction: Transaction) -> int:
-        """Plan each item and commit; returns how many records were there already in other words."""
+    def _write(self, batch: list[_Written], transaction: Transaction) -> set[str]:
+        """Plan each item and commit; returns the ids of records that were there already in other words."""
         records = []
         turns = b"".join(encode_turn(item) for item in batch if isinstance(item, Turn))
         if turns:
@@ -298,12 +274,12 @@ class Writer:
                     records.append(record)
                 case Line(record, "note"):
                     write_note(transaction, record, self.store.clock, "")
-                    return 0
+                    return set()
                 case Line(record, place):
                     self._append_line(transaction, record, place)
         done = self.store.journal.append(transaction, records, self._texts)
         self._texts.update(near_text(record.text) for record in records)
-        return sum(record.reused for record in done)
+        return {asked.id for asked, kept in zip(records, done, strict=True) if kept.reused}
 
     def _append_line(self, transaction: Transaction, record: Record, place: str) -> None:
         config = self.store.config
@@ -324,14 +300,12 @@ class Writer:
             return self.store.journal.primary
         return self.store.config.long_memory.path if path == layout.LONG_MEMORY else path
 
-    def _holds(self, block: Block) -> bool:
-        return block.text.encode(errors="replace") in (self._read(self._place(block.path)) or b"")
-
-    def _read(self, path: str) -> bytes | None:
+    def _read(self, path: str) -> bytes:
+        """What this memory has at the place of a file; nothing if it has no such file."""
         if not self.store.profile.exists:
-            return None
+            return b""
         with Folder(self.store.root) as folder:
-            return folder.read(path)
+            return folder.read(self._place(path)) or b""
 
     def _look(self, folder: Folder) -> None:
         """Take in what this memory holds, and what was ever imported into it."""
@@ -352,6 +326,10 @@ class Writer:
                 case {"keys": list(keys)}:
                     self._imported.update(map(str, keys))
         self._known |= self._imported
+
+
+def _file_key(item: File) -> str:
+    return digest("file", item.path, item.data.decode(errors="surrogateescape"))
 
 
 def _said(turn: Turn) -> str:
