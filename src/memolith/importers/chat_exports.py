@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from memolith.clock import Clock
 from memolith.files import layout
@@ -12,25 +12,20 @@ from memolith.importers.transcripts import turns
 from memolith.jobs.chat import Message
 
 # Nothing else of an archive is read.
-_CHATS = (
-    "conversations.json",
-    "*/conversations.json",
-    "conversations-*.json",
-    "*/conversations-*.json",
-)
-_MEMORIES = ("memories.json", "*/memories.json")
+_CHATS = ("conversations.json", "conversations-*.json")
+_MEMORIES = ("memories.json",)
 _SHOWN = ("text", "multimodal_text")
 _Messages = Callable[[dict[str, object]], Iterator[Message]]
 
 
 def detect_chatgpt(source: Source) -> bool:
     """Whether it is an export of ChatGPT."""
-    return any(b'"mapping"' in next(source.blocks(name), b"") for name in _files(source)[:1])
+    return source.begins_with(b'"mapping"', _files(source)[:1])
 
 
 def detect_claude(source: Source) -> bool:
     """Whether it is an export of Claude."""
-    return any(b'"chat_messages"' in next(source.blocks(name), b"") for name in _files(source)[:1])
+    return source.begins_with(b'"chat_messages"', _files(source)[:1])
 
 
 def read_chatgpt(source: Source, _: Clock) -> Iterator[Item]:
@@ -41,14 +36,19 @@ def read_chatgpt(source: Source, _: Clock) -> Iterator[Item]:
 def read_claude(source: Source, _: Clock) -> Iterator[Item]:
     """Every conversation, and what Claude remembered."""
     yield from _conversations(source, "claude", "chat_messages", _of_claude)
-    for name in source.names(*_MEMORIES):
+    for name in _named(source, _MEMORIES):
         for one in source.elements(name):
             for text in _texts(one):
                 yield from blocks(layout.ROOT_MEMORY, text)
 
 
 def _files(source: Source) -> list[str]:
-    return source.names("*.json") if source.is_file else source.names(*_CHATS)
+    return source.names("*.json") if source.is_file else _named(source, _CHATS)
+
+
+def _named(source: Source, names: Sequence[str]) -> list[str]:
+    """The files of these names, at the top or one folder below, where an archive was unpacked."""
+    return source.names(*names, *(f"*/{name}" for name in names))
 
 
 def _conversations(source: Source, platform: str, key: str, messages: _Messages) -> Iterator[Item]:
@@ -80,15 +80,12 @@ def _of_chatgpt(conversation: dict[str, object]) -> Iterator[Message]:
                 "content": {**content},
                 **rest,
             }:
-                about = rest.get("metadata")
-                is_hidden = isinstance(about, dict) and about.get(
-                    "is_visually_hidden_from_conversation"
-                )
+                about, parts = rest.get("metadata"), content.get("parts")
+                hidden = "is_visually_hidden_from_conversation"
+                is_hidden = isinstance(about, dict) and about.get(hidden)
                 is_shown = content.get("content_type") in _SHOWN and not is_hidden
-                if is_shown and rest.get("recipient", "all") == "all":
-                    parts = content.get("parts")
-                    texts = parts if isinstance(parts, list) else ()
-                    text = "\n".join(part for part in texts if isinstance(part, str))
+                if is_shown and isinstance(parts, list) and rest.get("recipient", "all") == "all":
+                    text = "\n".join(part for part in parts if isinstance(part, str))
                     yield Message(role == "user", text, moment(rest.get("create_time")))
 
 
@@ -98,15 +95,14 @@ def _of_claude(conversation: dict[str, object]) -> Iterator[Message]:
         match message:
             case {"sender": ("human" | "assistant") as sender, **rest}:
                 inner = rest.get("content")
-                parts = (
-                    [part.get("text") for part in inner if isinstance(part, dict)]
-                    if isinstance(inner, list)
-                    else []
-                )
-                text = "\n".join(part for part in parts if isinstance(part, str)) or str(
-                    rest.get("text") or ""
-                )
+                parts = inner if isinstance(inner, list) else ()
+                texts = [part["text"] for part in parts if _is_text(part)] or [rest.get("text")]
+                text = "\n".join(map(str, filter(None, texts)))
                 yield Message(sender == "human", text, moment(rest.get("created_at")))
+
+
+def _is_text(part: object) -> bool:
+    return isinstance(part, dict) and isinstance(part.get("text"), str)
 
 
 def _texts(content: object) -> Iterator[str]:

@@ -12,7 +12,7 @@ from memolith.clock import Clock
 from memolith.files.document import Document
 from memolith.files.front_matter import parse_header, split_note
 from memolith.files.gate import NOT_YET
-from memolith.files.notes import file_date, make_slug, parse_note
+from memolith.files.notes import file_date, make_slug, readable_note
 from memolith.files.record_format import RecordFormatError, json_part, parse_json, parse_time
 from memolith.results import Turn
 from memolith.text.digests import blake2b
@@ -224,12 +224,14 @@ def record_from(content: object, channel: str, fallback: datetime | None = None)
 
 def note_of(path: str, data: bytes, channel: str, modified: datetime) -> Record | None:
     """The record of a Markdown file with front matter of whatever program; None without a text."""
+    record = readable_note(path, data)
+    if record is not None and record.text.strip():
+        return record
+    head, body = split_note(data) or (b"{}", data)
     try:
-        if (record := parse_note(path, data)) is not None and record.text.strip():
-            return record
+        header = parse_header(head)
     except RecordFormatError:
-        pass
-    header, body = _front_matter(data)
+        header = {}
     text = body.decode(errors="replace").replace("\r\n", "\n").strip()
     if not text:
         return None
@@ -246,13 +248,3 @@ def note_of(path: str, data: bytes, channel: str, modified: datetime) -> Record 
         "metadata": {key: header[key] for key in ("description",) if header.get(key)},
     }
     return make_record(text, channel, next(filter(None, dates), named), category, **more)
-
-
-def _front_matter(data: bytes) -> tuple[dict[str, object], bytes]:
-    parts = split_note(data)
-    if parts is None:
-        return {}, data
-    try:
-        return parse_header(parts[0]), parts[1]
-    except RecordFormatError:
-        return {}, parts[1]

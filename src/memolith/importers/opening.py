@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from functools import cached_property
-from itertools import chain
+from itertools import chain, islice
 
 from memolith.errors import FileFormatError, NotFoundError, RefusedError
 from memolith.files.folder import Folder, our_errors
@@ -78,8 +78,16 @@ class Source(AbstractContextManager["Source"]):
     def expect(self, names: Iterable[str]) -> list[str]:
         """The names, and their sizes counted in for the progress."""
         found = list(names)
-        self.total += sum(map(self._size, found))
+        for name in found:
+            if self._zip is not None:
+                self.total += self._zip.getinfo(name).file_size
+            elif self._folder is not None and (stamp := self._folder.stamp(name)):
+                self.total += stamp[1]
         return found
+
+    def begins_with(self, mark: bytes, names: Iterable[str]) -> bool:
+        """Whether one of the first of these files has a mark near its beginning."""
+        return any(mark in next(self.blocks(name), b"") for name in islice(names, 20))
 
     def on_disk(self, name: str) -> str | None:
         """The full path of a file; None if there is none, or only inside an archive."""
@@ -141,12 +149,6 @@ class Source(AbstractContextManager["Source"]):
     def elements(self, name: str) -> Iterator[object]:
         """The elements of a JSON list, one at a time; of anything else in JSON, that itself."""
         return json_elements(name, self.blocks(name))
-
-    def _size(self, name: str) -> int:
-        if self._zip is not None:
-            return self._zip.getinfo(name).file_size
-        stamp = self._folder.stamp(name) if self._folder else None
-        return stamp[1] if stamp else 0
 
     def _unpacked(self, archive: zipfile.ZipFile, name: str) -> Iterator[bytes]:
         member, read = archive.getinfo(name), 0

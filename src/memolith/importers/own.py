@@ -19,7 +19,7 @@ from memolith.importers.items import Block, File, Item, Line, Place, Skip, Value
 from memolith.importers.opening import Source
 from memolith.results import Turn
 from memolith.store import Store
-from memolith.types import Plain, Progress
+from memolith.types import Plain, Progress, Record
 
 _TOP = (layout.CONVERSATIONS, layout.SETTINGS)
 _PLACES: dict[str, Place] = {
@@ -54,7 +54,7 @@ def export(store: Store, target: str, progress: Progress | None = None) -> Expor
             atomic_write.write_private_file(folder, name, data)
             size += len(data)
             if name == store.journal.primary or is_note_path(name):
-                note = readable_note(name, data) if is_note_path(name) else None
+                note = _note(name, data)
                 kept = [note] if note else [one for _, one in Document.parse(name, data).records()]
                 records += len(kept)
                 secret += sum(one.sensitivity == "secret" for one in kept)
@@ -75,10 +75,8 @@ def _opened(target: str) -> Folder:
 
 def _files(folder: Folder) -> list[str]:
     found = [*folder.walk(deep=False), *folder.walk(layout.DAILY_FOLDER, suffix="", hidden=True)]
-    found += [
-        *folder.walk(layout.ARCHIVE_FOLDER, suffix="", hidden=True),
-        *archives_elsewhere(folder),
-    ]
+    found += folder.walk(layout.ARCHIVE_FOLDER, suffix="", hidden=True)
+    found += archives_elsewhere(folder)
     found += [name for name in (*_TOP, *_HIDDEN) if folder.stamp(name) is not None]
     return list(dict.fromkeys(found))
 
@@ -99,6 +97,10 @@ def read(source: Source, _: Clock) -> Iterator[Item]:
             yield File(name, data, tuple(_parts(name, data)))
 
 
+def _note(name: str, data: bytes) -> Record | None:
+    return readable_note(name, data) if is_note_path(name) else None
+
+
 def _is_kept(name: str) -> bool:
     is_shown = name.endswith(".md") and "/." not in f"/{name}"
     places = (f"{layout.ARCHIVE_FOLDER}/", f"{layout.DAILY_FOLDER}/.dreams/")
@@ -111,8 +113,7 @@ def _parts(name: str, data: bytes) -> Iterator[Line | Block | Turn | Skip]:
         yield from filter(None, map(parse_turn, data.split(b"\n")))
     if not name.endswith(".md"):
         return
-    note = readable_note(name, data) if is_note_path(name) else None
-    if note is not None:
+    if (note := _note(name, data)) is not None:
         yield Line(note, "note")
         return
     place: Place = "archive" if name.startswith(layout.ARCHIVE_FOLDER) else "log"

@@ -61,12 +61,11 @@ def scan() -> list[tuple[str, str]]:
     found = [(name, os.path.expanduser(home)) for name, home in homes]
     for folder in map(os.path.expanduser, _DOWNLOADS):
         names = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
-        zips = [name for name in names if name.endswith(".zip")]
-        found += [
-            (name, os.path.join(folder, one)) for one in zips for name in ("chatgpt", "claude")
-        ]
-        vaults = [name for name in names if os.path.isdir(os.path.join(folder, name, ".obsidian"))]
-        found += [("obsidian", os.path.join(folder, name)) for name in vaults]
+        for path in (os.path.join(folder, name) for name in names):
+            if path.endswith(".zip"):
+                found += [("chatgpt", path), ("claude", path)]
+            elif os.path.isdir(os.path.join(path, ".obsidian")):
+                found.append(("obsidian", path))
     return [(name, path) for name, path in found if os.path.exists(path) and _is_there(name, path)]
 
 

@@ -13,9 +13,7 @@ from memolith.index.foreign import read_table
 
 def detect_mcp(source: Source) -> bool:
     """Whether it is the file of the MCP memory server."""
-    return any(
-        b'"entityType"' in next(source.blocks(name), b"") for name in _json_files(source)[:3]
-    )
+    return source.begins_with(b'"entityType"', _json_files(source))
 
 
 def read_mcp(source: Source, _: Clock) -> Iterator[Item]:
@@ -33,52 +31,38 @@ def _graph(element: object, created: datetime) -> Iterator[Item]:
         case {"name": str(name), "observations": list(observations), **rest}:
             about = {"entity": name, "type": str(rest.get("entityType") or "")}
             for text in observations:
-                yield _fact(
-                    f"{name}: {text}", "mcp-memory", created, keywords=[name], metadata=about
-                )
+                more = {"keywords": [name], "metadata": about}
+                yield _fact(f"{name}: {text}", "mcp-memory", created, **more)
         case {"from": str(begin), "to": str(end), "relationType": str(kind)}:
-            words = [begin, end]
-            yield _fact(
-                f"{begin} {kind.replace('_', ' ')} {end}", "mcp-memory", created, keywords=words
-            )
+            text = f"{begin} {kind.replace('_', ' ')} {end}"
+            yield _fact(text, "mcp-memory", created, keywords=[begin, end])
         case _:
             yield Skip("records", "neither an entity nor a relation")
 
 
 def detect_mem0(source: Source) -> bool:
     """Whether it is the folder of mem0, or an export of its memories."""
-    is_export = any(
-        b'"memory"' in next(source.blocks(name), b"") for name in _json_files(source)[:3]
-    )
-    return bool(source.names("history.db")) or is_export
+    is_export = source.begins_with(b'"memory"', _json_files(source))
+    return is_export or bool(source.names("history.db"))
 
 
 def read_mem0(source: Source, clock: Clock) -> Iterator[Item]:
     """What holds now: of `get_all` as JSON, or of the history that mem0 keeps in SQLite."""
     for name in source.expect(_json_files(source)):
         for element in source.elements(name):
-            inner = (
-                next((element[key] for key in ("results", "memories") if key in element), element)
-                if isinstance(element, dict)
-                else element
-            )
-            for one in inner if isinstance(inner, list) else [inner]:
-                yield _memory(one, clock)
+            match element:
+                case {"results": list(memories)} | {"memories": list(memories)} | list(memories):
+                    yield from (_memory(one, clock) for one in memories)
+                case _:
+                    yield _memory(element, clock)
     newest: dict[object, dict[str, object]] = {}
     for row in read_table(source.on_disk("history.db"), "history"):
-        first = newest.get(row.get("memory_id"), row)
-        newest[row.get("memory_id")] = {
-            **row,
-            "created_at": first.get("created_at") or row.get("created_at"),
-        }
-    for memory_id, row in newest.items():
+        key = row.get("memory_id")
+        begun = newest.get(key, row).get("created_at") or row.get("created_at")
+        newest[key] = row | {"id": key, "memory": row.get("new_memory"), "created_at": begun}
+    for row in newest.values():
         is_gone = row.get("event") == "DELETE" or row.get("is_deleted")
-        kept = {
-            "id": memory_id,
-            "memory": row.get("new_memory"),
-            "created_at": row.get("created_at"),
-        }
-        yield Skip("records", "deleted in mem0") if is_gone else _memory(kept, clock)
+        yield Skip("records", "deleted in mem0") if is_gone else _memory(row, clock)
 
 
 def _memory(one: object, clock: Clock) -> Item:
@@ -97,17 +81,13 @@ def _fact(text: str, channel: str, created: datetime | None, **more: object) -> 
 
 
 def _json_files(source: Source) -> list[str]:
-    return (
-        source.names("*.json", "*.jsonl")
-        if source.is_file
-        else source.names("memory.json*", "memories.json*", "*/memory.json*")
-    )
+    patterns = ("memory.json*", "memories.json*", "*/memory.json*")
+    return source.names(*(("*.json", "*.jsonl") if source.is_file else patterns))
 
 
 def detect_basic_memory(source: Source) -> bool:
     """Whether it is a folder of basic-memory, which gives each file a permalink."""
-    notes = [] if source.is_file else source.names("*.md")[:20]
-    return any(b"\npermalink:" in next(source.blocks(name), b"") for name in notes)
+    return not source.is_file and source.begins_with(b"\npermalink:", source.names("*.md"))
 
 
 def detect_obsidian(source: Source) -> bool:
