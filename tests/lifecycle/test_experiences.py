@@ -64,8 +64,6 @@ def test_a_second_run_takes_in_nothing_twice(memory: Memory) -> None:
     memory.jobs.extract_experiences()
     before = Path(memory.root, EXPERIENCES).read_bytes()
     assert memory.jobs.extract_experiences().status == "skipped"
-    Path(memory.root, ".memolith/experiences.json").unlink()  # even without its cursor
-    assert memory.jobs.extract_experiences().status == "skipped"
     assert Path(memory.root, EXPERIENCES).read_bytes() == before
 
 

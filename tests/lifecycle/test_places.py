@@ -87,7 +87,6 @@ def test_experiences_are_found_and_listed(lived: Memory) -> None:
 
 
 def test_a_second_extraction_learns_nothing_from_its_own_file(lived: Memory) -> None:
-    Path(lived.root, ".memolith/experiences.json").unlink(missing_ok=True)
     before = len(lived.jobs.experiences())
     lived.jobs.extract_experiences()
     assert len(lived.jobs.experiences()) == before

@@ -18,7 +18,7 @@ from memolith.jobs.chat import read_chat
 from memolith.jobs.compact import CompactJob
 from memolith.jobs.dream import DreamJob, save_recalls
 from memolith.jobs.dream_status import dream_status, explain
-from memolith.jobs.experiences import ExperienceJob, move_cursor
+from memolith.jobs.experiences import ExperienceJob
 from memolith.jobs.flush import NAME, covered, flush
 from memolith.jobs.forget import forget_record, forget_turns, of_channel
 from memolith.jobs.integrity import scan
@@ -149,12 +149,7 @@ class Jobs:
 
     def extract_experiences(self, *, dry_run: bool = False) -> JobReport:
         """Take into the experience store what is new since the last run, and not said there yet."""
-        started = self._place.clock.now()
-        report = self._run(ExperienceJob(self._place), dry_run=dry_run)
-        waits = report.status == "proposed" and bool(report.reason)  # an earlier proposal
-        if not dry_run and report.reason != ANOTHER_JOB and not waits:
-            move_cursor(self._place, started)
-        return report
+        return self._run(ExperienceJob(self._place), dry_run=dry_run)
 
     def experiences(self) -> tuple[Record, ...]:
         """Every stored experience whose source still holds, oldest first; none is secret."""

@@ -7,7 +7,6 @@ What leaves the file goes to the archive.
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,7 +20,6 @@ from memolith.files.chat_log import parse_turn
 from memolith.files.document import Document, Line
 from memolith.files.gate import new_id
 from memolith.files.ledger import digest, secret_ids, source_of
-from memolith.files.locks import STATE_FOLDER
 from memolith.files.notes import records_in
 from memolith.files.record_format import RecordFormatError, encode_line, encode_time, parse_time
 from memolith.interfaces import Vectors
@@ -41,7 +39,6 @@ from memolith.text.wording import counted
 from memolith.types import REPEATS, Provenance, Record
 from memolith.visibility import Patterns, current, trust_in_file
 
-CURSOR = f"{STATE_FOLDER}/experiences.json"
 ARCHIVE = f"{layout.ARCHIVE_FOLDER}/experiences-archive.md"
 # A record may carry a time a little before the last run: a clock was set back, a writer was slow.
 # What was added already is known by its source.
@@ -184,8 +181,8 @@ class ExperienceJob(Job[ExperiencePlan]):
     def _candidates(
         self, snapshot: Snapshot, stored: Collection[Record], now: datetime
     ) -> list[Record]:
-        until = read_cursor(snapshot.read(CURSOR))
-        since = until - _OVERLAP if until else None
+        last_run = max(filter(None, map(_extracted, stored)), default=None)
+        since = last_run - _OVERLAP if last_run else None
         undone = undone_by(snapshot.read(UNDONE), self.name)
         # A run by hand adds again what was undone, however old it is.
         again = undone if self._place.by_hand else frozenset()
@@ -338,6 +335,14 @@ def _with_names(one: Record, common: Collection[str], now: datetime) -> Record:
     return replace(one, metadata={**one.metadata, **names})
 
 
+def _extracted(experience: Record) -> datetime | None:
+    """When it was added."""
+    try:
+        return parse_time(experience.metadata.get("extracted"), "extracted")
+    except RecordFormatError:  # somebody edited it
+        return None
+
+
 def _from_turns(data: bytes) -> Iterator[Record]:
     """What a person stated: decisions, wishes, what is open. Questions and small talk tell nothing."""
     for line in data.split(b"\n"):
@@ -359,23 +364,3 @@ def _may_be_new(path: str, since: object) -> bool:
     if path.startswith("."):
         return False
     return since is None or not layout.is_daily_log(path) or path >= f"memory/{since}"
-
-
-def read_cursor(data: bytes | None) -> datetime | None:
-    """Up to which moment the memory was looked at; None when it never was."""
-    try:
-        match json.loads(data or b"null"):
-            case {"until": str(until)}:
-                return parse_time(until, "until")
-    except (ValueError, RecursionError, RecordFormatError):
-        pass
-    return None
-
-
-def move_cursor(place: Workplace, until: datetime) -> None:
-    """Note up to which moment the memory was looked at."""
-    with place.writing() as transaction:
-        stamp = transaction.folder.stamp(CURSOR)
-        content = {"version": 1, "until": encode_time(until)}
-        transaction.replace(CURSOR, json.dumps(content).encode() + b"\n", stamp)
-        transaction.commit()
