@@ -215,7 +215,7 @@ class Memory:
 
     def supersede_by(self, record_id: str, newer_id: str) -> Record:
         """Let an existing record take the place of an older one; `reused` is set if it already has."""
-        from memolith.jobs.supersede import supersede_by
+        from memolith.jobs.update import supersede_by
 
         return supersede_by(self._store, record_id, newer_id)
 

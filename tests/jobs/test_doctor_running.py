@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def test_who_stands_at_the_port_of_the_server_is_said(
     files: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memolith.jobs.checks.server._SECONDS", 300)  # a busy machine
+    monkeypatch.setattr("memolith.jobs.checks.running._SECONDS", 300)  # a busy machine
 
     def said(port: int) -> str:
         with Memory(files, settings={"serve.port": port}) as memory:

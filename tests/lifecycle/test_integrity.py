@@ -341,7 +341,7 @@ def test_a_text_without_end_is_compared_with_no_other(memory: Memory) -> None:
 def test_doctor_compares_the_newest_and_says_so(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memolith.jobs.checks.integrity._MOST_COMPARED", 5)
+    monkeypatch.setattr("memolith.jobs.checks.running._MOST_COMPARED", 5)
     Path(memory.root, "memory").mkdir(parents=True, exist_ok=True)
     items = "".join(f"- Cupboard {number} holds plates\n" for number in range(50))
     Path(memory.root, "memory/list.md").write_text(items, encoding="utf-8")

@@ -140,7 +140,7 @@ def open_page(call: Call, link: bool) -> None:
 def running_server(memory: Memory) -> str:
     """The address of the server that runs for this memory; "" if none does."""
     from memolith.files.folder import Folder
-    from memolith.jobs.checks.server import HEALTHY, health_answer
+    from memolith.jobs.checks.running import HEALTHY, health_answer
     from memolith.jobs.server_files import last_address
 
     with Folder(memory.root) as folder:

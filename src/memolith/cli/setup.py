@@ -290,7 +290,7 @@ def _with_hosts(call: Call, checks: tuple[Check, ...]) -> tuple[Check, ...]:
     from memolith.cli.hosts import installations
     from memolith.hosts.catalog import HOSTS
     from memolith.hosts.check import check_installed
-    from memolith.jobs.checks.findings import WORST_FIRST
+    from memolith.jobs.checks.subject import WORST_FIRST
 
     installed = installations(call)
     ours = [host for host in HOSTS.values() if installed.has(host)]

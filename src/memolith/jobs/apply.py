@@ -19,6 +19,7 @@ from memolith.files.ledger import is_output, note_archive
 from memolith.files.locks import JOB_LOCK, OwnerLock
 from memolith.files.notes import records_in
 from memolith.files.transaction import Transaction
+from memolith.jobs.aligned import TakenBack, kept_told
 from memolith.jobs.changes import applied, lines_of, merged, only_appends, undone
 from memolith.jobs.history import (
     Covered,
@@ -31,7 +32,6 @@ from memolith.jobs.history import (
     prune_jobs,
 )
 from memolith.jobs.job import Job, P, Reader, Snapshot, Workplace
-from memolith.jobs.left_over import TakenBack, kept_told
 from memolith.jobs.reports import Change, JobReport
 from memolith.types import Stamp
 

@@ -7,8 +7,7 @@ from hashlib import sha256
 
 from memolith.errors import FileChangedError
 from memolith.files.record_format import RecordFormatError, encode_json, parse_json
-from memolith.jobs.aligned import Alignment, each_mark, marks
-from memolith.jobs.left_over import LeftOver, TakenBack, left_over
+from memolith.jobs.aligned import Alignment, LeftOver, TakenBack, each_mark, left_over, marks
 from memolith.jobs.reports import Change, Hunk, Snapped
 
 _ABOVE_AN_END = 20  # lines that are noted of a file that only grows: archives are long

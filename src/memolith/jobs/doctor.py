@@ -12,30 +12,29 @@ from memolith.files.folder import Folder, storage_error
 from memolith.files.locks import LOCK_PATH
 from memolith.files.transaction import Transaction
 from memolith.jobs.checks.content import check_content, check_turns
-from memolith.jobs.checks.findings import WORST_FIRST, shown
 from memolith.jobs.checks.hosts import check_hosts
-from memolith.jobs.checks.index import check_index
-from memolith.jobs.checks.integrity import check_integrity
-from memolith.jobs.checks.jobs import check_jobs
-from memolith.jobs.checks.model import check_model
 from memolith.jobs.checks.place import (
+    check_conflicts,
     check_disk,
     check_git,
+    check_modes,
     check_profile,
     check_settings,
+    check_shapes,
     check_space,
     check_starting_files,
-)
-from memolith.jobs.checks.server import check_server
-from memolith.jobs.checks.shapes import (
-    check_conflicts,
-    check_modes,
-    check_shapes,
     linked_files,
     too_open,
     unusable,
 )
-from memolith.jobs.checks.subject import ROOT, Entry, Subject, look_at
+from memolith.jobs.checks.running import (
+    check_index,
+    check_integrity,
+    check_jobs,
+    check_model,
+    check_server,
+)
+from memolith.jobs.checks.subject import ROOT, WORST_FIRST, Entry, Subject, look_at, shown
 from memolith.jobs.checks.writer import (
     check_backups,
     check_lock,

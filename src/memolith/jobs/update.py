@@ -317,3 +317,30 @@ def _with_header(data: bytes, values: Mapping[str, HeaderValue], text: str | Non
     fence = data.partition(b"\n")[0]
     body = body if text is None else f"\n{text}\n".encode()
     return b"\n".join([fence, *kept, *header_lines(values), b"---", body])
+
+
+def supersede_by(store: Store, record_id: str, newer_id: str) -> Record:
+    """Let a record that is there already take the place of an older one, which stays as history."""
+    gate.check_is_text(id=record_id, newer_id=newer_id)
+    with store.changing() as transaction:
+        old, new = _choose(transaction.folder, record_id, newer_id)
+        if old.id == new.id:
+            return replace(new, reused=True)
+        marked = replace(new, supersedes=old.id)
+        return rewrite(store, transaction, new, marked, reason="supersede")
+
+
+def _choose(folder: Folder, old_id: str, new_id: str) -> tuple[Record, Record]:
+    """The record whose place is taken, or its successor, and the record that takes it."""
+    old, new = find_newest(folder, old_id), find_record(folder, new_id)
+    if find_record(folder, old_id).id == new.id:
+        raise RefusedError(
+            f"{new.id} cannot take its own place.", hint="Name the older record first: OLD --by NEW"
+        )
+    if old.id != new.id and (new.supersedes or find_newest(folder, new.id).id != new.id):
+        what = "replaces another record" if new.supersedes else "was replaced itself"
+        raise RefusedError(
+            f"{new.id} {what} already, so it cannot take the place of {old.id}.",
+            hint=f"If nobody needs the older one: memolith forget {old.id}",
+        )
+    return old, new

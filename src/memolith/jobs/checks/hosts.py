@@ -8,8 +8,7 @@ import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from memolith.jobs.checks.findings import Findings, shown
-from memolith.jobs.checks.subject import Subject
+from memolith.jobs.checks.subject import Findings, Subject, shown
 from memolith.jobs.reports import Check
 from memolith.profile import Profile
 from memolith.text import json_text

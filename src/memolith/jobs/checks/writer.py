@@ -16,8 +16,7 @@ from memolith.files.layout import BACKUP_FOLDER
 from memolith.files.locks import LOCK_PATH
 from memolith.files.steps import LockState
 from memolith.files.tail import QUARANTINE
-from memolith.jobs.checks.findings import Findings, named, number_of, shown
-from memolith.jobs.checks.subject import Subject
+from memolith.jobs.checks.subject import Findings, Subject, named, number_of, shown
 from memolith.jobs.reports import Check
 from memolith.reports import Backup
 from memolith.text.wording import counted
