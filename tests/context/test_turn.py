@@ -43,17 +43,17 @@ SKIPPED = {
     "it is a greeting or a short answer": [
         "hi", "Hello!", "Good morning", "thanks", "Thank you so much!!", "ok", "sounds good", "lgtm",
         "hola", "¡Buenos días!", "muchas gracias", "vale", "Sí, por favor", "You're welcome",
-        "how are you?",
+        "how are you?", "ok, go ahead", "next", "understood", "por supuesto", "LGTM, thanks!",
     ],
     "it has no words": ["👍", "...", "?!", "🎉🎉 ❤️"],
-    "it has fewer than 3 words": ["deploy it", "Ana", "ve allá"],
     "it names nothing to look for": [
         "ok do it", "no, not that one", "and the other one", "Now do the same for the other one.",
-        "pero eso no es lo mismo", "What?", "Where??", "¿Quién?", "And?", "really?",
+        "pero eso no es lo mismo", "deploy it", "ve allá", "commit", "What?", "Where??", "¿Quién?", "And?", "really?",
     ],
 }  # fmt: skip
 SEARCHED = [
-    "Which port does staging use?", "port?", "where is it", "/etc/hosts has a wrong line",
+    "Which port does staging use?", "Ana", "zoltan", "boiler service", "dr halvorsen", "who upstairs", "la caldera",
+    "ok show the boiler notes", "port?", "where is it", "/etc/hosts has a wrong line",
     "/tmp is full again, what did we do last time?", "/opt holds the old release", "/status is down again, what did we do?", "/usr: is it full again?",
     "数据库的端口是多少", "東京へ行く予定です", "not the port, the other one", "¿y eso?", "is it this one?", "thanks, and what did Ana say", "x" * 300,
 ]  # fmt: skip

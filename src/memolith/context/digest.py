@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memolith.context.excerpts import excerpt
+from memolith.context.excerpts import Asked, excerpt
 from memolith.results import Hit
 from memolith.text.budget import estimate_tokens
 from memolith.text.cleaning import one_line, shown_path
 from memolith.text.quotation import fence, quoted_line, quoted_lines, source
-from memolith.text.stopwords import keywords
 from memolith.text.summary_line import short_id
 
 HEADING = "## Relevant Memories"
@@ -38,7 +37,7 @@ class Digest:
         If they are `cited`, each line names the place it stands at, and else the id of its record.
         """
         self._cited = cited
-        self._asked = keywords(question)
+        self._asked = Asked(question)
         around = fence(f"{HEADING}\n\n[truncated - 999 more memories available]")
         left = tokens - estimate_tokens(around) - _MARGIN
         some = self._fitting(experiences, int(left * _SHARE_OF_EXPERIENCES))
@@ -74,10 +73,12 @@ class Digest:
         before = f"- [{quoted_line(kind, 40)}]{f' {hit.role}:' if hit.role else ''}"
         text = hit.text[:_LOOKED_AT].strip()
         if "\n" not in text:
-            text = excerpt(one_line(text), self._asked, _MOST_CHARS_OF_A_HIT)
+            text = excerpt(one_line(text), self._asked.words, _MOST_CHARS_OF_A_HIT)
             return f"{before} {quoted_line(text, _MOST_CHARS_OF_A_HIT)} {mark}"
         # Markdown says something by its lines. Each is marked: none can pretend to be a line of ours.
-        text = excerpt(text, self._asked, _MOST_CHARS_OF_A_HIT)
+        if not hit.record_id:  # a record is one thing
+            text = self._asked.answering(text, hit.heading or "")
+        text = excerpt(text, self._asked.words, _MOST_CHARS_OF_A_HIT)
         text = text if len(text) <= _MOST_CHARS_OF_A_HIT else f"{text[:_MOST_CHARS_OF_A_HIT]} …"
         return f"{before} {mark}\n{quoted_lines(text)}"
 

@@ -1,9 +1,18 @@
-"""The part of a long text that a question is about."""
+"""The part of a text that a question is about."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 
+from memolith.text.choices import choices
+from memolith.text.stopwords import keywords, language_of
+from memolith.text.terms import terms_of
+from memolith.text.tokens import words
+
+_BULLET = re.compile(r"[-*+•]\s+\S")
+_SHARE_OF_BEST = 0.5  # items that share half as much with the question as the best one stay
 # Shown before the first word that was asked for.
 _BEFORE = 60
 # Beyond this, places are not looked for: nobody's text repeats a word more often to say something.
@@ -35,6 +44,49 @@ def excerpt(text: str, asked: Iterable[str], most_chars: int) -> str:
         return text
     space = text.find(" ", start, start + before)
     return f"… {text[space + 1 if space >= 0 else start :]}"
+
+
+class Asked:
+    """What a question asks for, by the words, stems and synonyms that a search goes by."""
+
+    def __init__(self, question: str) -> None:
+        self.words = keywords(question)
+        self._terms: Sequence[Mapping[str, float]] = choices(
+            self.words, language=language_of(words(question))
+        )
+
+    def share(self, text: str) -> float:
+        """How many of its words a text has; one in other words counts for less."""
+        found = set(chain.from_iterable(terms_of(stretch)[1] for stretch in text.split()))
+        return sum(
+            max((word[term] for term in found & word.keys()), default=0.0) for word in self._terms
+        )
+
+    def answering(self, text: str, heading: str = "") -> str:
+        """Of a list the items that answer best, with what stands around it; any other text as it is.
+
+        If the words of the question are in the headings, all of it is asked for.
+
+        >>> Asked("who waters the plants?").answering("# House\\n- Bins: Tuesday\\n- Ana waters the plants")
+        '# House\\n- Ana waters the plants'
+        """
+        blocks: list[list[str]] = []
+        for line in text.split("\n"):
+            if not blocks or not line.strip() or _BULLET.match(line) or line.startswith("#"):
+                blocks.append([])
+            blocks[-1].append(line)
+        shares = [self.share("\n".join(block)) for block in blocks]
+        is_item = [bool(_BULLET.match(block[0])) for block in blocks]
+        best = max((share for share, item in zip(shares, is_item, strict=True) if item), default=0)
+        titles = " ".join(block[0] for block in blocks if block[0].startswith("#"))
+        if sum(is_item) < 2 or best <= self.share(f"{heading} {titles}"):
+            return text
+        return "\n".join(
+            line
+            for block, share, item in zip(blocks, shares, is_item, strict=True)
+            if not item or share >= best * _SHARE_OF_BEST
+            for line in block
+        )
 
 
 def _fullest(places: Sequence[tuple[int, int]], reach: int) -> int:

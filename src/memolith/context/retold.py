@@ -11,11 +11,10 @@ from dataclasses import replace
 from datetime import date
 from itertools import chain
 
+from memolith.context.excerpts import Asked
 from memolith.context.taken_back import TakenBack
 from memolith.results import Hit
-from memolith.text.stopwords import keywords
 from memolith.text.summary_line import SummaryLine, read_line, short_id
-from memolith.text.terms import stems, terms_of
 from memolith.text.wording import HIDDEN
 
 SecretOn = Callable[[Collection[date]], Collection[str]]
@@ -64,13 +63,9 @@ def _about(question: str, lines: Sequence[SummaryLine], *, hides: bool) -> Itera
 
     Where a secret is hidden, that may be what was found, and the others were not asked for.
     """
-    asked = {stem for word in keywords(question) for stem in stems(word)}
-    about = [line for line in lines if not asked.isdisjoint(_terms(line.text))]
+    asked = Asked(question)
+    about = [line for line in lines if asked.share(line.text)]
     return about if about or hides else lines
-
-
-def _terms(text: str) -> Iterable[str]:
-    return chain.from_iterable(terms_of(stretch)[1] for stretch in text.split())
 
 
 def _with_lines(hit: Hit, lines: Sequence[SummaryLine]) -> Hit:

@@ -38,6 +38,7 @@ _ASKED_FOR_AT_LEAST = 200
 _SHARE_WITH_WORDS = 0.5
 _SHARE_BY_MEANING = 0.6
 _NEAREST = 5
+_NEAREST_OF_DAYS = 2  # what is from a day that the message names scores higher for it
 # Of the time for an answer, so much may go into files that changed.
 _INDEXING = 0.4
 
@@ -80,11 +81,11 @@ def _find(ask: Ask, filters: Filters, question: str, may_see: MaySee, wanted: Wa
     kinds = kinds[: len(limits)]
     asked = [limit + limit // (2 if wanted.some_known else 6) + _ASKED_FOR_MORE for limit in limits]
     answers = ask(question, kinds, asked, wanted.seconds * _INDEXING)
-    chosen = [_seen(answer, may_see) for answer in answers]
+    chosen = [_seen(answer, may_see, answers[0]) for answer in answers]
     for at, (limit, (hits, is_some)) in enumerate(zip(limits, chosen, strict=True)):
         if is_some and len(hits) < limit and len(answers[at].hits) >= asked[at]:
             (answers[at],) = ask(question, [kinds[at]], [_at_most(limit)], 0.0)
-            chosen[at] = _seen(answers[at], may_see)
+            chosen[at] = _seen(answers[at], may_see, answers[0])
     warnings = dict.fromkeys(warning for answer in answers for warning in answer.warnings)
     warnings.pop(WEAK, None)
     past = frozenset[str]().union(*(answer.past for answer in answers))
@@ -93,14 +94,16 @@ def _find(ask: Ask, filters: Filters, question: str, may_see: MaySee, wanted: Wa
     memories, *others = [
         tuple(hits[:limit]) for limit, (hits, _) in zip(limits, chosen, strict=True)
     ]
-    best = _best(answers[0].hits)
-    learned = tuple(hit for some in others for hit in some if hit.named or _is_good(hit, best))
+    learned = tuple(hit for hits in others for hit in hits)
     return Found(memories=memories, experiences=learned, warnings=tuple(warnings), past=past)
 
 
-def _seen(answer: SearchResult, may_see: MaySee) -> tuple[list[Hit], bool]:
-    """The hits that tell something and may be seen, and whether some of them may not."""
-    telling = _telling(answer.hits)
+def _seen(answer: SearchResult, may_see: MaySee, first: SearchResult) -> tuple[list[Hit], bool]:
+    """The hits that tell something and may be seen, and whether some of them may not.
+
+    All are measured by the best of the `first` answer.
+    """
+    telling = _telling(answer.hits, first.hits)
     hits = [hit for hit in telling if may_see(hit)]
     return hits, len(hits) < len(telling)
 
@@ -109,34 +112,24 @@ def _at_most(limit: int) -> int:
     return max(4 * limit, _ASKED_FOR_AT_LEAST)
 
 
-def _telling(hits: Sequence[Hit]) -> list[Hit]:
+def _telling(hits: Sequence[Hit], first: Sequence[Hit]) -> list[Hit]:
     """Those that something speaks for; if the message asks for days and nothing else, what is from them.
 
     For what took the place of such a one speaks what it took the place of.
     """
-    with_words = [hit for hit in hits if "words" in hit.ranks]
-    asked_for = [hit for hit in hits if hit.named]
-    if asked_for and not with_words:
-        return asked_for
-    best = _best(hits)
-    good = [hit.named or _is_good(hit, best) for hit in hits]
+    best = max((hit.score for hit in first if "words" in hit.ranks), default=0.0)
+    if not best and any(hit.named for hit in first):
+        return [hit for hit in hits if hit.named]
+    good = [_is_good(hit, best) for hit in hits]
     newest = {hit.superseded_by for hit, is_good in zip(hits, good, strict=True) if is_good}
     return [
         hit for hit, is_good in zip(hits, good, strict=True) if is_good or hit.citation in newest
     ]
 
 
-def _best(hits: Sequence[Hit]) -> float:
-    """The best score of what has words of the message."""
-    return max((hit.score for hit in hits if "words" in hit.ranks), default=0.0)
-
-
 def _is_good(hit: Hit, best: float) -> bool:
     """Whether it is worth showing beside the best that has words of the message."""
     if "words" in hit.ranks:
         return hit.score >= best * _SHARE_WITH_WORDS
-    return _is_near(hit) and hit.score >= best * _SHARE_BY_MEANING
-
-
-def _is_near(hit: Hit) -> bool:
-    return hit.ranks.get("meaning", 0) <= _NEAREST
+    nearest = _NEAREST_OF_DAYS if hit.named else _NEAREST
+    return hit.ranks.get("meaning", 0) <= nearest and hit.score >= best * _SHARE_BY_MEANING

@@ -4,27 +4,10 @@ from __future__ import annotations
 
 import re
 
-from memolith.text.folding import fold
+from memolith.text.cues import begins, expression, plain
 from memolith.text.stopwords import is_stop_word
 from memolith.text.tokens import words
 
-# Said alone, they ask for nothing. Folded: without case, accents and marks.
-_SMALL_TALK = frozenset(
-    """hi|hello|hey|hey there|hi there|hello there|good morning|good afternoon|good evening|good night
-    |bye|goodbye|see you|see you later|see you tomorrow|thanks|thank you|thanks a lot|thank you very much
-    |thank you so much|many thanks|thx|ty|cheers|ok|okay|ok thanks|okay thanks|ok thank you|k|kk|yes|yep
-    |yeah|yes please|no|nope|no thanks|no thank you|sure|sure thing|fine|great|nice|cool|perfect|awesome
-    |excellent|good|very good|sounds good|looks good|looks good to me|lgtm|got it|i see|understood
-    |all right|alright|right|exactly|agreed|done|go|go ahead|go on|continue|please continue|keep going
-    |next|please|lol|haha|hmm|wow|how are you|whats up|never mind|nevermind|no problem|youre welcome
-    |hola|hola que tal|que tal|buenas|buenos dias|buenas tardes|buenas noches|adios|chao|chau
-    |hasta luego|hasta manana|nos vemos|gracias|muchas gracias|mil gracias|vale|vale gracias|ok gracias
-    |si|si por favor|claro|claro que si|por supuesto|bueno|bien|muy bien|genial|perfecto|estupendo
-    |excelente|de acuerdo|entendido|listo|hecho|sigue|continua|adelante|siguiente|por favor|jaja|jajaja
-    |de nada|no gracias|como estas|esta bien|no importa""".replace("\n", "")
-    .replace("    ", "")
-    .split("|")
-)
 # At the beginning: a command that a host has, or one with the name of who brought it, /agent:doctor. Any
 # other word behind a slash may be a folder: /tmp.
 _COMMAND = re.compile(
@@ -45,7 +28,7 @@ _ASKING = frozenset(
 )
 _LETTER = re.compile(r"\w")
 _LONGEST_LOOKED_AT = 200
-_FEWEST_WORDS = 3
+_MOST_WORDS = 8  # who says more says something
 _NAMES_NOTHING = "it names nothing to look for"
 
 
@@ -53,9 +36,9 @@ def skip_reason(message: str) -> str:
     """Why nothing is searched for a message; empty when it is worth a search.
 
     >>> skip_reason("Thanks!"), skip_reason("/compact"), skip_reason("deploy it")
-    ('it is a greeting or a short answer', 'it is a command', 'it has fewer than 3 words')
-    >>> skip_reason("Which port does staging use?")
-    ''
+    ('it is a greeting or a short answer', 'it is a command', 'it names nothing to look for')
+    >>> skip_reason("Which port does staging use?"), skip_reason("boiler service")
+    ('', '')
     """
     text = message.strip()
     if not text:
@@ -80,14 +63,19 @@ def _asks(text: str) -> bool:
 def _too_little(text: str) -> str:
     if not _LETTER.search(text):
         return "it has no words"
-    said = re.findall(r"\w+", fold(text).replace("'", ""))
-    if " ".join(said) in _SMALL_TALK:
-        return "it is a greeting or a short answer"
     found = words(text)
+    if len(found) <= _MOST_WORDS and not _left_of_small_talk(plain(text)):
+        return "it is a greeting or a short answer"
     if _asks(text):  # "What?" alone would find whatever begins with it
         return _NAMES_NOTHING if len(found) == 1 and is_stop_word(found[0]) else ""
-    if len(found) < _FEWEST_WORDS:
-        return f"it has fewer than {_FEWEST_WORDS} words"
-    if _ASKING.isdisjoint(found) and all(map(is_stop_word, found)):
+    telling = [word for word in found if not is_stop_word(word)]
+    is_order = len(found) <= 2 and len(telling) < 2 and begins("request", text)  # "deploy it"
+    if _ASKING.isdisjoint(found) and (is_order or not telling):
         return _NAMES_NOTHING
     return ""
+
+
+def _left_of_small_talk(said: str) -> list[str]:
+    """The words of a message beside greetings and short answers, of which it may have several."""
+    rest = expression("small talk").sub(" ", said)
+    return words(rest) if rest == said else _left_of_small_talk(rest)

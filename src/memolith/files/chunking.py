@@ -1,7 +1,8 @@
 """Cut a file into chunks: a record, a chat message, or a piece of Markdown.
 
 Markdown is cut at headings first, then between paragraphs, then between lines; only a line that is
-longer than a chunk is cut inside. Every line that is not blank is in some chunk.
+longer than a chunk is cut inside. Every line that is not blank is in some chunk, but for front
+matter: of it title, aliases and tags are words of each chunk, and the day is its day.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from memolith.text.summary_line import read_line
 from memolith.types import Record
 
 # Part of every file's digest in the index: after a change of this number all files are cut again.
-CUT = 11
+CUT = 12
 
 # Bookkeeping of jobs. `trim.archive_path` may name a file below memory/, which is searched.
 _JOB_MARKS = (TRAILER, b"memolith:", b"## Compacted on ")
@@ -114,7 +115,7 @@ def _markdown_chunks(
     path: str, data: bytes, day_of: Callable[[Record | Turn], date], size: ChunkSize
 ) -> list[Chunk]:
     document = Document.parse(path, data)
-    begin, day, words = _front_matter(path, data)
+    begin, day, words = _front_matter(data)
     lines = _without_mark(document.lines[layout.template_lines(data) :])
     lines = [line for line in lines if line.offset >= begin]
     records = {line.number: record for line, record in document.records()}
@@ -158,9 +159,9 @@ def _markdown_chunks(
     return sorted(chunks, key=lambda chunk: chunk.offset)
 
 
-def _front_matter(path: str, data: bytes) -> tuple[int, date | None, str]:
-    """Where the text of a file in an extra folder begins, its day, and its title and tags."""
-    parts = split_note(data) if path.startswith("@") else None
+def _front_matter(data: bytes) -> tuple[int, date | None, str]:
+    """Where the text begins behind the front matter of another program, its day, and its title and tags."""
+    parts = split_note(data)
     if parts is None:
         return 0, None, ""
     try:

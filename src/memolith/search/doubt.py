@@ -45,13 +45,19 @@ _HEAD = 4_000  # characters of a hit that are looked at first; a long one is tak
 
 
 def is_weak(found: Nomination, plan: QueryPlan, hits: Candidates, exact: float = 0.0) -> bool:
-    """Whether nothing found has much to do with the question; of its days alone anything may tell.
+    """Whether nothing found has much to do with the question; if it asks for days alone, anything has.
 
     `exact` is how far words decide that no model knows.
     """
-    if not sum(found.rarity) or plan.days:
+    if not sum(found.rarity):
         return False
-    return all(_tells_little(found, _held(plan, hits, length), exact) for length in (_HEAD, None))
+    # What is from the days is first, whatever it says.
+    looked_at = range(len(hits) if plan.days else 1)
+    return all(
+        _tells_little(found, _held(plan, hits, at, length), exact)
+        for length in (_HEAD, None)
+        for at in looked_at
+    )
 
 
 def _tells_little(found: Nomination, held: list[float], exact: float) -> bool:
@@ -71,9 +77,9 @@ def _nearness(found: Nomination) -> float:
     return nearest / by_chance if by_chance > 0 else 0.0
 
 
-def _held(plan: QueryPlan, hits: Candidates, length: int | None) -> list[float]:
-    """Which words of the question stand in the first hit, in either language; other names are less."""
-    texts = (hits.texts[0], hits.chunks[0].heading)
+def _held(plan: QueryPlan, hits: Candidates, at: int, length: int | None) -> list[float]:
+    """Which words of the question stand in a hit, in either language; other names are less."""
+    texts = (hits.texts[at], hits.chunks[at].heading)
     terms = frozenset(term for text in texts for term in term_counts(text[:length]))
     held = (max((word[term] for term in terms & word.keys()), default=0.0) for word in plan.words)
     return [1.0 if weight >= TRANSLATION else weight for weight in held]
