@@ -20,8 +20,7 @@ from memolith import Memory
 from memolith import clock as clocks
 from memolith.clock import Clock
 from memolith.config.sections import ContextConfig
-from memolith.context.cache import AnswerCache
-from memolith.context.recall import Recaller
+from memolith.context.cache import AnswerCache, Recaller
 from memolith.errors import RefusedError
 from memolith.files.disk_view import StoreVersion
 from memolith.results import Filters, SearchResult

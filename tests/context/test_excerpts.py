@@ -7,7 +7,7 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memolith.context.excerpts import _fullest, excerpt
+from memolith.context.digest import _fullest, excerpt
 from tests.pace import cpu_seconds
 
 

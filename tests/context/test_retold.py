@@ -8,7 +8,7 @@ import pytest
 
 from memolith import Memory
 from memolith.clock import Clock
-from memolith.context.retold import without_retold
+from memolith.context.digest import without_retold
 from memolith.results import Hit
 from memolith.types import Citation, Record
 from tests.conftest import StoppedTime

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from memolith import Memory
-from memolith.context import searching
+from memolith.context import turn
 from memolith.files.folder import Folder
 from memolith.files.locks import EMBED_LOCK, OwnerLock
 from memolith.ingest import open_index, taking_in
@@ -83,7 +83,7 @@ def test_one_process_embeds_what_waits_and_others_leave_it_to_that_one(memory: M
 def test_before_a_deadline_what_was_indexed_answers_while_many_files_are_new(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(searching, "_INDEXING", 0.0)
+    monkeypatch.setattr(turn, "_INDEXING", 0.0)
     write_files(Path(memory.root))
     found = memory.context("who owns the release key?", deadline_seconds=LONG_SECONDS)
     assert "Ana owns the release key" in found.text

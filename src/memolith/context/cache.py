@@ -8,11 +8,23 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
+from dataclasses import replace
+from datetime import date, timedelta
+from hashlib import blake2b
 from typing import Generic, TypeVar
 
 from memolith import clock
+from memolith.clock import Clock
+from memolith.config.sections import ContextConfig
+from memolith.context.deadline import in_time
+from memolith.context.known import Known, ids_at
+from memolith.context.turn import Ask, Turn, turn_context
 from memolith.errors import MemolithError
+from memolith.files.disk_view import StoreVersion
+from memolith.files.folder import Folder
+from memolith.files.ledger import Ledger, logs_around
+from memolith.results import Filters, Hit, SearchResult, TurnContext
 
 Version = Hashable
 
@@ -109,3 +121,101 @@ class AnswerCache(Generic[T]):
         except MemolithError:  # whoever asks next makes it, and sees what is wrong
             with self._guard:
                 self._drop(key)
+
+
+NoteShown = Callable[[Sequence[Hit], str, str], None]
+
+
+class Recaller:
+    """The cached searches of one memory in one process; safe to share between threads."""
+
+    def __init__(
+        self,
+        version: StoreVersion,
+        config: ContextConfig,
+        ask: Ask,
+        note_shown: NoteShown,
+        clock: Clock,
+    ) -> None:
+        """`ask` looks at the disk, whatever was seen a moment ago; `note_shown` is told of hits."""
+        self.config = config
+        self._ask = ask
+        self._note_shown = note_shown
+        self._clock = clock
+        self._version = version
+        limits = (config.cache_entries, config.cache_seconds, self._version)
+        self._results = AnswerCache[SearchResult](*limits, lambda found: _chars(found.hits))
+        self._contexts = AnswerCache[TurnContext](
+            *limits, lambda found: _chars(found.hits) + _chars(found.experiences) + len(found.text)
+        )
+
+    def recall(self, question: str, limit: int, filters: Filters) -> SearchResult:
+        """A search whose answer may be a moment old, but never older than the last write."""
+
+        def make() -> SearchResult:
+            found = self._ask(question, [filters], [limit])[0]
+            self._note_shown(found.hits, question, "recall")
+            return SearchResult(hits=found.hits, sessions=found.sessions, warnings=found.warnings)
+
+        # Of the moment, the day counts: what expires meanwhile is seen to below.
+        key = (replace(filters, now=None), limit, self._clock.today(), _digest([question]))
+        # That nothing fits better is said in a warning too, but is no reason to search again.
+        return self._results.answer(
+            key,
+            make,
+            lambda found: len(found.warnings) == found.weak and self._will_hold(found.hits),
+        )
+
+    def recall_in_time(
+        self, question: str, limit: int, filters: Filters, seconds: float
+    ) -> SearchResult:
+        """The same, but for at most so long; then nothing was found, and the warnings say why."""
+        answers: list[SearchResult] = []
+        if in_time(lambda: answers.append(self.recall(question, limit, filters)), seconds):
+            return answers[0]
+        late = f"The search took longer than {seconds:g} seconds."
+        return SearchResult(hits=(), warnings=(late,))
+
+    def context(self, turn: Turn, filters: Filters) -> TurnContext:
+        """What is worth knowing before an answer, from the cache if nothing changed."""
+
+        def make() -> TurnContext:
+            known = Known((*turn.known, *ids_at(turn.known, self._version.root)))
+            found = turn_context(turn, self.config, self._ask, filters, known, self._secret_on)
+            self._note_shown((*found.hits, *found.experiences), turn.message, "context")
+            return found
+
+        asked = _digest([turn.message, *turn.known])
+        options = (turn.session, turn.kind, turn.chat, turn.max_tokens, turn.limit)
+        key = (*options, self._clock.today(), asked)
+        # What is held back is said in a warning too, but is no reason to search again.
+        return self._contexts.answer(
+            key,
+            make,
+            lambda context: (
+                len(context.warnings) == bool(context.held)
+                and self._will_hold((*context.hits, *context.experiences))
+            ),
+        )
+
+    def _secret_on(self, days: Collection[date]) -> Collection[str]:
+        with Folder(self._version.root) as folder:
+            return Ledger.of(folder, logs_around(days)).secret
+
+    def _will_hold(self, hits: Iterable[Hit]) -> bool:
+        """Whether none of them expires as long as the answer may be given."""
+        until = self._clock.now() + timedelta(seconds=STALE_TIMES * self.config.cache_seconds)
+        return all(hit.expires is None or hit.expires > until for hit in hits)
+
+
+def _chars(hits: Iterable[Hit]) -> int:
+    return sum(len(hit.text) for hit in hits)
+
+
+def _digest(texts: Iterable[str]) -> bytes:
+    """For the key of an answer: what the caller knows may be megabytes."""
+    digest = blake2b(digest_size=16)
+    for text in texts:
+        data = text.encode(errors="surrogatepass")
+        digest.update(b"%d:" % len(data) + data)
+    return digest.digest()

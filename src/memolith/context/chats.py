@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import TypeVar
 
 from memolith.context import chat_items
-from memolith.context.recall import Recaller
+from memolith.context.cache import Recaller
 from memolith.errors import MemolithError, RefusedError
 from memolith.files import gate, layout
 from memolith.files.chat_log import ARCHIVE, encode_turn, kept_turn, parse_turn

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import date
+from itertools import chain
 
-from memolith.context.excerpts import Asked, excerpt
+from memolith.context.sharing import TakenBack
 from memolith.results import Hit
 from memolith.text.budget import estimate_tokens
+from memolith.text.choices import choices
 from memolith.text.cleaning import one_line, shown_path
 from memolith.text.quotation import fence, quoted_line, quoted_lines, source
-from memolith.text.summary_line import short_id
+from memolith.text.stopwords import keywords, language_of
+from memolith.text.summary_line import SummaryLine, read_line, short_id
+from memolith.text.terms import terms_of
+from memolith.text.tokens import words
+from memolith.text.wording import HIDDEN
 
 HEADING = "## Relevant Memories"
 EXPERIENCES = "Relevant past experiences:"
@@ -92,3 +101,166 @@ class Digest:
         if experiences:
             parts.append("\n".join([EXPERIENCES, *experiences]))
         return fence("\n\n".join(parts)) if memories or experiences else ""
+
+
+_BULLET = re.compile(r"[-*+•]\s+\S")
+_SHARE_OF_BEST = 0.5  # items that share half as much with the question as the best one stay
+# Shown before the first word that was asked for.
+_BEFORE = 60
+# Beyond this, places are not looked for: nobody's text repeats a word more often to say something.
+_MOST_PLACES = 200
+_SHORTEST = 3
+
+
+def excerpt(text: str, asked: Iterable[str], most_chars: int) -> str:
+    """The text from where most of the asked words stand within so many characters, to its end.
+
+    >>> excerpt("Many words came first. " * 9 + "The port is 5433.", ["port"], 60)
+    '… came first. Many words came first. The port is 5433.'
+    """
+    if len(text) <= most_chars:
+        return text
+    lower = text.lower()
+    if len(lower) != len(text):  # a few letters have no small form of the same length
+        lower = text
+    places = sorted(
+        (at, number)
+        for number, word in enumerate(asked)
+        if len(word) >= _SHORTEST
+        for at in _places(lower, word)
+    )
+    before = min(_BEFORE, most_chars // 3)
+    start = _fullest(places, most_chars - before)
+    start = max(0, min(start - before, len(text) - most_chars + 2))
+    if not start:
+        return text
+    space = text.find(" ", start, start + before)
+    return f"… {text[space + 1 if space >= 0 else start :]}"
+
+
+class Asked:
+    """What a question asks for, by the words, stems and synonyms that a search goes by."""
+
+    def __init__(self, question: str) -> None:
+        self.words = keywords(question)
+        self._terms: Sequence[Mapping[str, float]] = choices(
+            self.words, language=language_of(words(question))
+        )
+
+    def share(self, text: str) -> float:
+        """How many of its words a text has; one in other words counts for less."""
+        found = set(chain.from_iterable(terms_of(stretch)[1] for stretch in text.split()))
+        return sum(
+            max((word[term] for term in found & word.keys()), default=0.0) for word in self._terms
+        )
+
+    def answering(self, text: str, heading: str = "") -> str:
+        """Of a list the items that answer best, with what stands around it; any other text as it is.
+
+        If the words of the question are in the headings, all of it is asked for.
+
+        >>> Asked("who waters the plants?").answering("# House\\n- Bins: Tuesday\\n- Ana waters the plants")
+        '# House\\n- Ana waters the plants'
+        """
+        blocks: list[list[str]] = []
+        for line in text.split("\n"):
+            if not blocks or not line.strip() or _BULLET.match(line) or line.startswith("#"):
+                blocks.append([])
+            blocks[-1].append(line)
+        shares = [self.share("\n".join(block)) for block in blocks]
+        is_item = [bool(_BULLET.match(block[0])) for block in blocks]
+        best = max((share for share, item in zip(shares, is_item, strict=True) if item), default=0)
+        titles = " ".join(block[0] for block in blocks if block[0].startswith("#"))
+        if sum(is_item) < 2 or best <= self.share(f"{heading} {titles}"):
+            return text
+        return "\n".join(
+            line
+            for block, share, item in zip(blocks, shares, is_item, strict=True)
+            if not item or share >= best * _SHARE_OF_BEST
+            for line in block
+        )
+
+
+def _fullest(places: Sequence[tuple[int, int]], reach: int) -> int:
+    """Where the most different words stand within so many characters, the first such place."""
+    start, best, end = 0, 0, 0
+    inside: dict[int, int] = {}  # how often each word stands there
+    for at, number in places:
+        while end < len(places) and places[end][0] < at + reach:
+            inside[places[end][1]] = inside.get(places[end][1], 0) + 1
+            end += 1
+        if len(inside) > best:
+            start, best = at, len(inside)
+        inside[number] -= 1
+        if not inside[number]:
+            del inside[number]
+    return start
+
+
+def _places(text: str, word: str) -> list[int]:
+    found = list[int]()
+    at = text.find(word)
+    while at >= 0 and len(found) < _MOST_PLACES:
+        found.append(at)
+        at = text.find(word, at + 1)
+    return found
+
+
+SecretOn = Callable[[Collection[date]], Collection[str]]
+
+
+def without_retold(
+    hits: Sequence[Hit], question: str, past: Collection[str], secret_on: SecretOn
+) -> list[Hit]:
+    """The hits, summaries with those of their lines that are left.
+
+    `past` are short ids of superseded records, `secret_on` gives the ids of secret ones of some days.
+    """
+    summaries = {at: lines for at, hit in enumerate(hits) if (lines := _lines(hit))}
+    if not summaries:
+        return list(hits)
+    days = {line.day for lines in summaries.values() for line in lines}
+    taken_back = TakenBack(secret_on(days), past)
+    told = {short_id(hit.record_id or "") for at, hit in enumerate(hits) if at not in summaries}
+    kept: list[Hit] = []
+    for at, hit in enumerate(hits):
+        if at not in summaries:
+            kept.append(hit)
+            continue
+        left = [
+            line
+            for line in _about(question, summaries[at], hides=HIDDEN in hit.text)
+            if told.isdisjoint(line.ids) and not taken_back.has_any(line.ids)
+        ]
+        if left:
+            told.update(chain.from_iterable(line.ids for line in left))
+            kept.append(_with_lines(hit, left))
+    return kept
+
+
+def _lines(hit: Hit) -> list[SummaryLine]:
+    """The lines of a summary that name records; none of anything else."""
+    found = filter(None, (read_line(line.strip()) for line in hit.text.split("\n")))
+    is_record = (
+        hit.category == "compaction"
+    )  # else those of the long memory say whose words they are
+    return [line for line in found if line.ids and (is_record or line.said_by)]
+
+
+def _about(question: str, lines: Sequence[SummaryLine], *, hides: bool) -> Iterable[SummaryLine]:
+    """Those with a word of the question; all of them if it is near by its meaning alone.
+
+    Where a secret is hidden, that may be what was found, and the others were not asked for.
+    """
+    asked = Asked(question)
+    about = [line for line in lines if asked.share(line.text)]
+    return about if about or hides else lines
+
+
+def _with_lines(hit: Hit, lines: Sequence[SummaryLine]) -> Hit:
+    """The hit with these lines; of the long memory each says whose words it has."""
+    text = "\n".join(f"{line.day} {line.text}" for line in lines)
+    if hit.category:
+        return replace(hit, text=text)
+    is_users = all(line.said_by == "user" for line in lines)
+    return replace(hit, text=text, channel="user" if is_users else "agent")

@@ -12,8 +12,7 @@ from datetime import timedelta
 from memolith.clock import Clock
 from memolith.config.sections import Config, ContextConfig
 from memolith.context.pieces import PieceMaker, of_long_memory, of_prose
-from memolith.context.sharing import Chosen, Piece, choose
-from memolith.context.taken_back import TakenBack
+from memolith.context.sharing import Chosen, Piece, TakenBack, choose
 from memolith.context.window import Window, read_window
 from memolith.errors import MemolithError, RefusedError
 from memolith.files import gate, layout

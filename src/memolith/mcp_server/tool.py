@@ -27,7 +27,7 @@ from pydantic import (
 from pydantic.json_schema import SkipJsonSchema
 
 from memolith.config.sections import Config
-from memolith.context.excerpts import excerpt
+from memolith.context.digest import excerpt
 from memolith.errors import MemolithError
 from memolith.memory import Memory
 from memolith.results import Hit
