@@ -128,9 +128,8 @@ def _answer(hit: Hit, asked: set[str]) -> Piece:
 
 def _shared_words(text: str, asked: set[str]) -> list[str]:
     """The words of a statement that the question has too: no word that is in the question alone."""
-    bare = (word.strip(string.punctuation).lower() for word in text.split())
-    found = dict.fromkeys(word for word in bare if asked.intersection(terms_of(word)[1]))
-    return list(found)[:_MAX_WORDS]
+    bare = dict.fromkeys([word.strip(string.punctuation).lower() for word in text.split()])
+    return [word for word in bare if not asked.isdisjoint(terms_of(word)[1])][:_MAX_WORDS]
 
 
 def _shared(piece: Piece, asked: set[str]) -> int:

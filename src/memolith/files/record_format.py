@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
-from types import UnionType
 from typing import Any
 
 from memolith.errors import FileFormatError, MemolithError
@@ -25,6 +25,23 @@ _BULLET = re.compile(
 BEGINNING = b'- {"id":"'
 # A record larger than this was never ours; parsing it would only cost memory.
 MAX_LINE_BYTES = 1_000_000
+
+# The type of each field, in words too, and whether it may be left out.
+_Field = tuple[type | tuple[type, ...], str, bool]
+_TEXT: _Field = (str, "text", False)
+_FIELDS: dict[str, _Field] = {
+    "provenance": (dict, "an object", False),
+    "keywords": (list, "a list of texts", True),
+    "id": _TEXT,
+    "text": _TEXT,
+    "category": _TEXT,
+    "sessionId": _TEXT,
+    "metadata": (dict, "an object", True),
+}
+_PROVENANCE_FIELDS: dict[str, _Field] = {
+    "sourceChannel": _TEXT,
+    "confidence": ((int, float), "a number", True),
+}
 
 _encoder = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 # str.splitlines() and many editors break lines here, and a record must stay one line.
@@ -156,26 +173,30 @@ def parse_time(text: object, key: str) -> datetime:
         raise RecordFormatError(f'"{key}" is not a time: {text[:40]!r}') from error
 
 
-def _record(content: dict[str, object], citation: Citation | None) -> Record:
-    provenance = _get(content, "provenance", dict, "an object")
-    keywords = _get(content, "keywords", list, "a list of texts", [])
+def _record(content: Mapping[str, Any], citation: Citation | None) -> Record:
+    _check_fields(content, _FIELDS)
+    provenance, keywords = content["provenance"], content.get("keywords", ())
+    _check_fields(provenance, _PROVENANCE_FIELDS)
+    supersedes = content.get("supersedes") or None
+    if not isinstance(supersedes, str | None):
+        raise RecordFormatError('"supersedes" is not text')
     if not all(isinstance(word, str) for word in keywords):
         raise RecordFormatError('"keywords" is not a list of texts')
     expires = content.get("expires")
     return Record(
-        id=_text(content, "id"),
-        text=_text(content, "text"),
-        category=_text(content, "category"),
-        session=_text(content, "sessionId"),
+        id=content["id"],
+        text=content["text"],
+        category=content["category"],
+        session=content["sessionId"],
         created=parse_time(provenance.get("timestamp"), "timestamp"),
         provenance=Provenance(
-            channel=_text(provenance, "sourceChannel"),
-            confidence=_get(provenance, "confidence", int | float, "a number", 1),
+            channel=provenance["sourceChannel"],
+            confidence=provenance.get("confidence", 1),
             sensitivity=parse_sensitivity(provenance.get("sensitivity")),
         ),
         keywords=tuple(keywords),
-        metadata=_get(content, "metadata", dict, "an object", {}),
-        supersedes=_text(content, "supersedes") if content.get("supersedes") else None,
+        metadata=content.get("metadata", {}),
+        supersedes=supersedes,
         expires=None if expires is None else parse_time(expires, "expires"),
         citation=citation,
     )
@@ -189,18 +210,14 @@ def parse_sensitivity(value: object) -> Sensitivity:
     raise RecordFormatError(f'"sensitivity" is none of {", ".join(SENSITIVITIES)}')
 
 
-def _get(
-    content: dict[str, object], key: str, kind: type | UnionType, words: str, default: object = None
-) -> Any:
-    value = content.get(key, default)
-    if isinstance(value, bool) or not isinstance(value, kind):
-        raise RecordFormatError(f'missing "{key}"' if value is None else f'"{key}" is not {words}')
-    return value
-
-
-def _text(content: dict[str, object], key: str) -> str:
-    text: str = _get(content, key, str, "text")
-    return text
+def _check_fields(content: Mapping[str, Any], fields: Mapping[str, _Field]) -> None:
+    """Raise RecordFormatError for the first that is missing, or of another type."""
+    for key, (kind, words, is_optional) in fields.items():
+        value = content.get(key)
+        is_right = isinstance(value, kind) and not isinstance(value, bool)
+        if not is_right and not (is_optional and key not in content):
+            problem = f'missing "{key}"' if value is None else f'"{key}" is not {words}'
+            raise RecordFormatError(problem)
 
 
 def _no_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:

@@ -1,0 +1,40 @@
+"""The path of a search is short: what it calls and enters is counted, so that it cannot grow unseen."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from pathlib import Path
+from types import FrameType
+
+import memolith
+from memolith import Memory
+
+PACKAGE = str(Path(memolith.__file__).parent)
+RECORDS = 31
+# Goals: 500 calls in 30 modules. These go down with the code.
+MAX_CALLS = 1_350
+MAX_MODULES = 60
+
+
+def test_a_search_in_a_warm_process_makes_few_calls_in_few_modules(tmp_path: Path) -> None:
+    calls = Counter[str]()
+
+    def count(frame: FrameType, event: str, _: object) -> None:
+        if event == "call" and frame.f_code.co_filename.startswith(PACKAGE):
+            calls[frame.f_code.co_filename] += 1
+
+    with Memory(tmp_path) as memory:
+        for number in range(RECORDS):
+            memory.remember(f"Person {number} can release version {number} of the boat software")
+        memory.search("who can release?")
+        memory.search("who can release it?")
+        before = sys.getprofile()
+        sys.setprofile(count)
+        try:
+            found = memory.search("who can release?")
+        finally:
+            sys.setprofile(before)
+    assert len(found.hits) == 10
+    assert sum(calls.values()) <= MAX_CALLS, calls.most_common(10)
+    assert len(calls) <= MAX_MODULES, sorted(calls)
