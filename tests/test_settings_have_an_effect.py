@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
+from unittest.mock import patch
 
 import pytest
 
@@ -17,6 +18,7 @@ from memolith.config.sections import SETTINGS
 from memolith.errors import RefusedError, WriterBusyError
 from memolith.files.folder import Folder
 from memolith.files.locks import WriterLock
+from tests.embed.test_quality import SlowReader
 from tests.ingest import effects as index_effects
 from tests.lifecycle import dream_effects
 from tests.lifecycle import effects as lifecycle_effects
@@ -106,6 +108,16 @@ def scores_of_dogs(memory: Memory) -> object:
 
 def fused_scores_of_dogs(memory: Memory) -> object:
     return _with_dogs(memory).search("dog", explain=True).trace[1].order
+
+
+def warnings_of_a_search(memory: Memory) -> object:
+    return _with_dogs(memory).search("dog").warnings
+
+
+def ranked_again_by_a_slow_model(memory: Memory) -> object:
+    memory.remember_many([f"The tea in tin {number} is green" for number in range(30)])
+    with patch("memolith.finder.choose_reranker", lambda _: SlowReader()):
+        return memory.search("green tea", 30).warnings
 
 
 def own_synonyms(memory: Memory) -> object:
@@ -267,6 +279,8 @@ EFFECTS: dict[str, tuple[Effect, Value, Value, dict[str, Value]]] = {
     "search.half_life_days": (scores_of_dogs, 1.0, 10_000.0, {}),
     "search.diversify": (order_of_dogs, True, False, {}),
     "search.mmr_lambda": (order_of_dogs, 1.0, 0.5, {}),
+    "search.rerank": (warnings_of_a_search, "", "fastembed:no/such", {}),
+    "search.rerank_seconds": (ranked_again_by_a_slow_model, 0.1, 60.0, {}),
     "search.mmr_floor": (order_of_dogs, 0.0, 1.0, {"search.mmr_lambda": 0.2}),
     "trust.allow_secret": (an_agents_tools, False, True, {}),
     "mcp.tools": (an_agents_tools, "core", "all", {}),

@@ -1,4 +1,4 @@
-"""The floor: what stemmed BM25 finds in the same sets, a chat as good as its best message.
+"""The floor: what stemmed BM25 finds in the same sets, a chat as good as its best message, or as a whole.
 
 Run:  python -m benchmarks.recall.bm25 FOLDER_WITH_SETS [--set NAME]
 """
@@ -54,15 +54,22 @@ class Store:
         return [self.names[number] for number, _ in scores.most_common()]
 
 
-def floor(folder: Path) -> list[dict[str, object]]:
-    """What every question of a set finds."""
+def _joined(said: Sequence[Message]) -> Message:
+    return Message("", "user", "\n".join(message.text for message in said))
+
+
+def floor(folder: Path, *, whole: bool) -> list[dict[str, object]]:
+    """What every question of a set finds; with `whole` every chat is one text."""
     data = load(folder)
     rows: list[dict[str, object]] = []
     name, store = "", Store({})
     for question in sorted(data.questions, key=lambda item: item.store):
         if question.store != name:
             name = question.store
-            store = Store({chat: data.sessions[chat] for chat in data.stores[name]})
+            chats_of = {chat: data.sessions[chat] for chat in data.stores[name]}
+            store = Store(
+                {c: [_joined(said)] for c, said in chats_of.items()} if whole else chats_of
+            )
         found = store.ranking(question.text)
         turns = [message for _, message in found]
         chats = list(dict.fromkeys(chat for chat, _ in found))
@@ -70,7 +77,7 @@ def floor(folder: Path) -> list[dict[str, object]]:
         rows.append(
             {
                 "kind": question.kind,
-                "turn": measures(turns, evidence) if evidence else None,
+                "turn": measures(turns, evidence) if evidence and not whole else None,
                 "session": measures(chats, question.sessions),
             }
         )
@@ -85,7 +92,8 @@ def main() -> None:
     args = parser.parse_args()
     names = args.sets or sorted(path.name for path in args.folder.iterdir() if path.is_dir())
     for name in names:
-        show(f"{name} BM25", summary(floor(args.folder / name)))
+        for whole, title in ((False, "BM25"), (True, "BM25 of whole chats")):
+            show(f"{name} {title}", summary(floor(args.folder / name, whole=whole)))
 
 
 if __name__ == "__main__":

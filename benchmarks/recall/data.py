@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+_MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
+_MONTH = re.compile("|".join(_MONTHS), re.IGNORECASE)
+_CLOCK = re.compile(r"(\d{1,2}):(\d\d)(?::\d\d(?:\.\d+)?)?\s*(?:([ap])\.?m)?", re.IGNORECASE)
 # Who is no person in a chat.
 ASSISTANTS = frozenset({"assistant", "agent", "ai", "bot", "model", "system"})
 
@@ -83,13 +87,33 @@ def _message(name: str, who: str, text: str) -> Message:
 
 
 def moment(text: str) -> datetime:
-    """A date of the set as a moment; they come in several spellings, and some are missing."""
-    digits = "".join(char if char.isdigit() else " " for char in text).split()
-    try:
-        year, month, day, *clock = map(int, digits)
-        return datetime(year, month, day, *clock[:2], tzinfo=UTC)
-    except ValueError:
+    """A date of the set as a moment, of 2026 if it is missing; raises ValueError for what is no date.
+
+    >>> str(moment("2023/05/20 (Sat) 02:21")), str(moment("1:56 pm on 8 May, 2023"))
+    ('2023-05-20 02:21:00+00:00', '2023-05-08 13:56:00+00:00')
+    >>> str(moment("20.05.2023")), str(moment("05/20/2023"))
+    ('2023-05-20 00:00:00+00:00', '2023-05-20 00:00:00+00:00')
+    """
+    if not text.strip():
         return datetime(2026, 1, 1, tzinfo=UTC)
+    clock = _CLOCK.search(text)
+    hour, minute = (int(clock[1]), int(clock[2])) if clock else (0, 0)
+    if clock and clock[3]:
+        hour = hour % 12 + 12 * (clock[3].lower() == "p")
+    rest = _CLOCK.sub(" ", text)
+    named = _MONTH.search(rest)
+    numbers = [int(number) for number in re.findall(r"\d+", rest)]
+    if named and len(numbers) >= 2:
+        year, day = max(numbers[:2]), min(numbers[:2])
+        return datetime(year, _MONTHS.index(named[0].lower()) + 1, day, hour, minute, tzinfo=UTC)
+    first, second, third = numbers[:3]
+    if first > 31:
+        year, month, day = first, second, third
+    elif first > 12 or "." in rest:
+        day, month, year = first, second, third
+    else:
+        month, day, year = first, second, third
+    return datetime(year, month, day, hour, minute, tzinfo=UTC)
 
 
 def _dates_of(row: dict[str, object]) -> dict[str, str]:
@@ -104,7 +128,8 @@ def _rows(path: Path) -> Iterator[dict[str, object]]:
     """The lines of a file that is packed or not."""
     plain = path.with_suffix(".jsonl")
     if plain.exists():
-        yield from map(json.loads, plain.read_text(encoding="utf-8").splitlines())
+        with plain.open(encoding="utf-8") as file:  # `splitlines` would also cut at U+2028
+            yield from map(json.loads, file)
         return
     with gzip.open(path.with_suffix(".jsonl.gz"), "rt", encoding="utf-8") as file:
         yield from map(json.loads, file)

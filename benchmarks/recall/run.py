@@ -1,11 +1,13 @@
 """How much of the evidence is found: recall on chats, through the public API.
 
 Run:  python -m benchmarks.recall.run FOLDER_WITH_SETS [--set NAME] [--ablate STAGE …]
-                                      [--save NAME] [--against RESULT.json]
+                                      [--save NAME] [--against RESULT.json] [--ranked FILE]
+                                      [--setting search.rerank=fastembed:NAME …]
 
 Chats come in as a user's would: every exchange by `Memory.log_turn`, every question by
 `Memory.search` with the default install: no LLM, no network, one CPU. `--ablate` asks every question
-once more with a stage switched off, in the same memory.
+once more with a stage switched off, in the same memory. `--ranked` keeps the names of what was found,
+best first, so that others can score it.
 """
 
 from __future__ import annotations
@@ -33,6 +35,7 @@ SETTINGS = {
 }
 DEPTH = 50
 DEFAULT = "default"
+RANKED = "ranked"
 Rows = list[dict[str, object]]
 
 
@@ -81,11 +84,13 @@ class Store:
         messages = [self.lines[hit.citation.first_line - 1].get(hit.role, "") for hit in found.hits]
         sessions = [session.chat for session in found.sessions]
         evidence = question.messages
+        turns = list(dict.fromkeys(messages))
         return {
             "id": question.name,
             "kind": question.kind,
-            "turn": measures(list(dict.fromkeys(messages)), evidence) if evidence else None,
+            "turn": measures(turns, evidence) if evidence else None,
             "session": measures(sessions, question.sessions),
+            RANKED: {"turns": turns, "sessions": sessions},
         }
 
     def close(self) -> None:
@@ -138,7 +143,9 @@ def run(
     return rows
 
 
-def measured(folder: Path, variants: dict[str, dict[str, object]], limit: int | None) -> object:
+def measured(
+    folder: Path, variants: dict[str, dict[str, object]], limit: int | None, ranked: Path | None
+) -> object:
     """The results of one set, as they are stored: measures and names, no texts."""
     work = Path(tempfile.mkdtemp(prefix="memolith-recall-"))
     started = time.process_time()
@@ -147,6 +154,11 @@ def measured(folder: Path, variants: dict[str, dict[str, object]], limit: int | 
     finally:
         shutil.rmtree(work)
     seconds = round(time.process_time() - started)
+    for variant, found in rows.items():
+        kept = [{"id": row["id"], "variant": variant, **row.pop(RANKED)} for row in found]
+        if ranked:
+            with ranked.open("a", encoding="utf-8") as file:
+                file.writelines(f"{json.dumps({'set': folder.name, **row})}\n" for row in kept)
     ablated = {name: summary(found) for name, found in rows.items() if name != DEFAULT}
     for name, found in rows.items():
         show(f"{folder.name} {'' if name == DEFAULT else name}", summary(found))
@@ -175,11 +187,18 @@ def main() -> None:
     parser.add_argument(
         "--against", type=Path, help="a result file to compare with, question by question"
     )
+    parser.add_argument("--ranked", type=Path, help="a file for what was found, one line each")
+    parser.add_argument(
+        "--setting", action="append", default=[], help="name=value, for all that is asked"
+    )
     args = parser.parse_args()
-    variants: dict[str, dict[str, object]] = {DEFAULT: {}}
-    variants |= {f"without {name}": {f"search.{name}": False} for name in args.ablate}
+    given: dict[str, object] = dict(item.split("=", 1) for item in args.setting)
+    variants: dict[str, dict[str, object]] = {DEFAULT: given}
+    variants |= {f"without {name}": {**given, f"search.{name}": False} for name in args.ablate}
     names = args.sets or sorted(path.name for path in args.folder.iterdir() if path.is_dir())
-    results = {name: measured(args.folder / name, variants, args.limit) for name in names}
+    results = {
+        name: measured(args.folder / name, variants, args.limit, args.ranked) for name in names
+    }
     if args.against:
         stored = json.loads(args.against.read_text())["sets"]
         for name in results.keys() & stored.keys():
@@ -196,6 +215,7 @@ def save(name: str, args: argparse.Namespace, results: dict[str, object]) -> Non
     path.parent.mkdir(exist_ok=True)
     before = json.loads(path.read_text())["sets"] if path.exists() else {}
     ablated = "".join(f" --ablate {stage}" for stage in args.ablate)
+    ablated += "".join(f" --setting {item}" for item in args.setting)
     content = {
         "version": __version__,
         "date": str(date.today()),

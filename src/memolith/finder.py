@@ -10,12 +10,14 @@ from dataclasses import replace
 from memolith import clock
 from memolith.clock import Clock
 from memolith.config.sections import Config
-from memolith.errors import IndexUnavailableError
+from memolith.embed.choose import choose_reranker
+from memolith.errors import EmbeddingError, IndexUnavailableError
 from memolith.files import gate
 from memolith.files.chunk_text import read_texts
 from memolith.ingest.open_index import OpenIndex
 from memolith.ingest.own_words import OwnWords
 from memolith.ingest.sources import text_digest
+from memolith.interfaces import Reranker
 from memolith.results import Filters, SearchResult
 from memolith.search.candidates import QueryContext
 from memolith.search.filters import explain_names, explain_path
@@ -36,7 +38,7 @@ class Finder:
         self, question: str, limit: int, filters: Filters, *, explain: bool = False
     ) -> SearchResult:
         """Index what changed, then search; `warnings` says so if the index cannot be used."""
-        (found,) = self.ask(question, [filters], [limit], explain=explain)
+        (found,) = self.ask(question, [filters], [limit], explain=explain, rerank=True)
         problem = unread(question)
         return replace(found, warnings=(*found.warnings, problem)) if problem else found
 
@@ -48,17 +50,19 @@ class Finder:
         *,
         explain: bool = False,
         seconds: float = math.inf,
+        rerank: bool = False,
     ) -> list[SearchResult]:
         """Sync and rank once; for each set of filters the answer with at most so many hits.
 
-        Files that are not indexed after so many seconds are left out, and `warnings` says so.
+        Files that are not indexed after so many seconds are left out, and `warnings` says so. With `rerank`
+        the best hits are read again by the model of the settings, which takes its time.
         """
         gate.check_enabled(self.index.config.profile)
         until = clock.monotonic() + seconds
 
         def answers() -> tuple[list[SearchResult], set[str]]:
             warnings = self.index.sync_for_search(until - clock.monotonic())
-            found, changed = self._answers(question, filter_sets, limits, explain=explain)
+            found, changed = self._answers(question, filter_sets, limits, explain, rerank)
             return [replace(one, warnings=(*warnings, *one.warnings)) for one in found], changed
 
         def asking() -> list[SearchResult]:
@@ -85,8 +89,8 @@ class Finder:
         question: str,
         filter_sets: Sequence[Filters],
         limits: Sequence[int],
-        *,
         explain: bool,
+        rerank: bool,
     ) -> tuple[list[SearchResult], set[str]]:
         """The answers, and the files that differ from the index."""
         with self.index.roots() as roots:
@@ -94,6 +98,7 @@ class Finder:
             words = self.index.open_word_vectors()
             config, index = self.index.config, self.index.open()
             index.question = question
+            reranker, absent = self._reranker() if rerank else (None, ())
             resources = Resources(
                 index=index,
                 embedder=self.index.embedder,
@@ -102,6 +107,7 @@ class Finder:
                 word_vectors=words,
                 config=config.search,
                 explain=explain,
+                reranker=reranker,
             )
             today = self.index.clock.today()
             reader, problems = self._words.read(roots.own, config)
@@ -109,7 +115,7 @@ class Finder:
                 question=question, today=today, limit=max(limits), external=config.trust.external
             )
             asked = Question(resources, plan(question, today, reader), query, filter_sets)
-            warnings = problems + self._degraded()
+            warnings = problems + self._degraded() + absent
             answers = [
                 asked.answer(filters, limit)
                 for filters, limit in zip(filter_sets, limits, strict=True)
@@ -118,14 +124,21 @@ class Finder:
             found = [replace(one, warnings=(*warnings, *one.warnings, *after)) for one in answers]
             return found, asked.changed_files()
 
+    def _reranker(self) -> tuple[Reranker | None, tuple[str, ...]]:
+        """The model that reads the best hits again, or why there is none."""
+        try:
+            return choose_reranker(self.index.config.search.rerank), ()
+        except EmbeddingError as error:
+            return None, (f"{error.message} {error.hint} The hits are not ranked again.",)
+
     def _degraded(self) -> tuple[str, ...]:
         """Warnings about what a search does without."""
-        config, problem = self.index.config.search, self.index.model.problem
+        config, problem = self.index.config.search, self.index.model.warning
         warnings = self.index.place.warnings()
         if not (config.words or config.meaning):
             warnings += (_BOTH_OFF,)
         if config.meaning and problem:
-            warnings += (f"{problem} Searched by words only.",)
+            warnings += (problem,)
         return warnings + self.index.embed_later()
 
     def explain_nothing(self, result: SearchResult, filters: Filters) -> SearchResult:

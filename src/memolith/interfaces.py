@@ -31,6 +31,9 @@ class IndexDamagedError(IndexUnavailableError):
     """The index is damaged, and was opened read-only."""
 
 
+NEAR = 0.2  # of the default model: a cosine so far above the usual one counts fully
+
+
 class Embedder(Protocol):
     """Turns texts into vectors of one length."""
 
@@ -51,6 +54,20 @@ class Embedder(Protocol):
 
         Raises EmbeddingError when the model as a whole does not answer.
         """
+
+    # Two more are optional: `embed_question(question)`, if the model reads questions otherwise than texts, and
+    # `near`, how far above the usual a cosine must be to count fully.
+
+
+class Reranker(Protocol):
+    """Reads a question and a text together: slower and better than comparing vectors."""
+
+    @property
+    def name(self) -> str:
+        """What the model is called in messages."""
+
+    def scores(self, question: str, texts: Sequence[str]) -> Vectors:
+        """A number for each text, more is better; raises EmbeddingError."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -104,7 +104,7 @@ def another_value(setting: Setting) -> bool | float | str | list[str]:
     if setting.kind is str:
         words = setting.rule.text.removeprefix("one of ").split(", ") if setting.rule else []
         choices = [*words, "Europe/Madrid", "memory/MEMORY-archive.md", "0 4 * * *", "127.0.0.2"]
-        choices += ["http://127.0.0.1:1", "10m", "env:KEY", "something", "~/notes"]
+        choices += ["http://127.0.0.1:1", "10m", "env:KEY", "something", "~/notes", "fastembed:m"]
     for value in choices:
         if setting.rule is None or setting.rule.check(value):
             kept = setting.kind(value)

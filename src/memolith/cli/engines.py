@@ -1,11 +1,11 @@
-"""`memolith migrate`: move a memory to another engine."""
+"""Commands for engines and models other than those that come along."""
 
 from __future__ import annotations
 
 import click
 
 from memolith.cli import output
-from memolith.cli.options import Call, Choice, command, flag
+from memolith.cli.options import Call, Choice, Group, command, flag
 from memolith.config.edit import set_setting
 from memolith.files.transaction import rewrite_file
 from memolith.text.wording import counted
@@ -49,3 +49,33 @@ def migrate(call: Call, backend: str, url: str | None, dry_run: bool) -> None:
     if not dry_run:
         output.note(f"index.backend = {backend}  in {profile.user_settings_file}")
     call.warn(report.warnings)
+
+
+@click.group("model", cls=Group, subcommand_metavar="ACTION ...")
+def model() -> None:
+    """Fetch a stronger model, for the settings embed.model and search.rerank.
+
+    It needs the extra `quality`. Nothing else ever fetches a model: a search without it says so, and goes on
+    with the model that comes along.
+
+    Examples:
+        memolith model get snowflake/snowflake-arctic-embed-s
+        memolith model get Xenova/ms-marco-MiniLM-L-12-v2
+    """
+
+
+@model.command("get")
+@click.argument("name", help="such as snowflake/snowflake-arctic-embed-s")
+@click.pass_obj
+def get_model(call: Call, name: str) -> None:
+    """Fetch a model into your cache."""
+    from memolith.embed import quality
+
+    known = quality.describe(name)
+    output.note(
+        f"Fetching {known.name} from {quality.HOST}: {known.gigabytes:g} GB, licence {known.licence},"
+        f" to {quality.CACHE}"
+    )
+    quality.get_model(known)
+    output.say(output.bold("Fetched"), f"  {known.name}")
+    output.note(f"Use it: memolith config set {known.setting} fastembed:{known.name} --user")

@@ -66,6 +66,8 @@ CRON = Rule("a cron expression such as 0 3 * * * (minute hour day month weekday)
 _ADDRESS = r"(?i:https://[^/?#@\s]+|http://(localhost|127\.0\.0\.1|\[::1\])(:\d+)?)(/[^?\s]*)?"
 ENDPOINT = like(_ADDRESS, 'the https address of an OpenAI-compatible API (http only on this machine), or "" for none')
 
+RERANKER = like(r"(fastembed:\S.*)?", 'fastembed: and the name of a model or a folder, or "" for none')
+
 _LOCAL = r"(localhost|127\.0\.0\.1|\[::1\])"
 ENGINE = like(
     rf"(?i:https://\S+|http://{_LOCAL}(:\d+)?/?|postgres(ql)?://\S+)",
@@ -176,6 +178,8 @@ class SearchConfig(Values):
     decay_strength: float = setting(0.1, "How much of a score age can take: 1 multiplies it by 0.5^(age / half-life), 0 ignores age.", between(0, 1))
     diversify: bool = setting(True, "Whether copies of a better hit move down.")
     mmr_lambda: float = setting(0.7, "1 ranks by relevance alone, 0 by variety alone.", between(0, 1))
+    rerank: str = setting("", "A model that reads the best hits again: `fastembed:NAME` or `fastembed:/FOLDER`; empty = none.", RERANKER, trusted_only=True)
+    rerank_seconds: float = setting(1.5, "How long it may read for one question; the other hits keep their order.", between(0.05, 60))
     mmr_floor: float = setting(0.75, "Texts less alike than this are different evidence; 0 takes any common word for repetition.", between(0, 1))
 
 class IndexConfig(Values):
@@ -195,7 +199,7 @@ class EmbedConfig(Values):
 
     kind: str = setting("default", "Which model: `default` comes along; `openai` (any compatible server) and `ollama` are asked.", one_of("default", "openai", "ollama"), trusted_only=True)
     url: str = setting("", "Address of that server, such as https://api.openai.com/v1 or http://localhost:11434.", ENDPOINT, trusted_only=True)
-    model: str = setting("", "The server's name for the model, such as nomic-embed-text.", trusted_only=True)
+    model: str = setting("", "The server's name for the model, or `fastembed:NAME` or `fastembed:/FOLDER`: a stronger model on this machine.", trusted_only=True)
     timeout_seconds: float = setting(20.0, "How long one answer may take.", between(0.05, 600), trusted_only=True)
     retries: int = setting(2, "How often a server that is busy or away is asked again.", between(0, 10), trusted_only=True)
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 from weakref import WeakValueDictionary
 
 from memolith.config.sections import EmbedConfig
 from memolith.embed.threads import multiply_in_one_thread
 from memolith.errors import EmbeddingError
-from memolith.interfaces import Embedder, WordVectors
+from memolith.interfaces import Embedder, Reranker, WordVectors
 
 if TYPE_CHECKING:
     from memolith.embed.static_model import StaticModel
@@ -22,6 +22,10 @@ _guard = threading.Lock()
 def choose_embedder(config: EmbedConfig | None = None, key: str = "") -> Embedder:
     """The configured model, or the default one; raises EmbeddingError when it cannot be used."""
     multiply_in_one_thread()
+    if is_local(config):
+        from memolith.embed.quality import FastEmbedder
+
+        return FastEmbedder(config.model)
     if config is None or config.kind == "default":
         return _default_model()
     if not config.url or not config.model:
@@ -36,6 +40,20 @@ def choose_embedder(config: EmbedConfig | None = None, key: str = "") -> Embedde
     from memolith.embed.openai_compatible import OpenAiEmbedder
 
     return OpenAiEmbedder(config, key)
+
+
+def is_local(config: EmbedConfig | None) -> TypeGuard[EmbedConfig]:
+    """Whether a stronger model on this machine is configured."""
+    return config is not None and config.model.startswith("fastembed:")
+
+
+def choose_reranker(named: str) -> Reranker | None:
+    """The model of the setting `search.rerank`; raises EmbeddingError when it cannot be used."""
+    if not named:
+        return None
+    from memolith.embed.quality import CrossEncoder
+
+    return CrossEncoder(named)
 
 
 def try_embedder(config: EmbedConfig, key: str = "") -> str:

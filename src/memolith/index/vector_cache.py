@@ -16,7 +16,7 @@ import numpy as np
 
 from memolith.errors import EmbeddingError, IndexUnavailableError
 from memolith.index import generations
-from memolith.interfaces import Embedder, Vectors
+from memolith.interfaces import NEAR, Embedder, Vectors
 
 _TABLE = "CREATE TABLE IF NOT EXISTS vectors (hash BLOB PRIMARY KEY, vector BLOB NOT NULL) STRICT"
 _MOST = 500_000
@@ -79,6 +79,17 @@ class CachedEmbedder:
             if text in known:
                 result[at] = known[text]
         return result
+
+    @property
+    def near(self) -> float:
+        """The model's."""
+        return getattr(self._embedder, "near", NEAR)
+
+    def embed_question(self, question: str) -> Vectors:
+        """As the model reads a question; a question is not kept."""
+        read = getattr(self._embedder, "embed_question", None)
+        found: Vectors = read(question) if read else self.embed([question])
+        return found
 
     def close(self) -> None:
         """Let go of the file; the next text opens it again."""

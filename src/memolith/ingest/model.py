@@ -21,26 +21,41 @@ class Model:
         self._cache_path = cache_path
         self._embedder: Embedder | None = None
         self._tried = float("-inf")
+        self._is_default = False  # used instead of a model on this machine that is not here
         self.problem = ""
 
     @property
     def is_slow(self) -> bool:
         """Whether a text may take seconds: then no search waits for texts that changed."""
-        return self._config.kind != "default"
+        is_other = self._config.kind != "default" or choose.is_local(self._config)
+        return is_other and not self._is_default
+
+    @property
+    def warning(self) -> str:
+        """What a search does without the configured model; "" if it can be used."""
+        instead = (
+            "The default model is used instead." if self._is_default else "Searched by words only."
+        )
+        return self.problem and f"{self.problem} {instead}"
 
     def open(self) -> Embedder | None:
         """The embedder; None while it cannot be used, with the reason in `problem`."""
-        if self._embedder is None and clock.monotonic() - self._tried > _AGAIN_SECONDS:
+        is_missing = self._embedder is None or self._is_default
+        if is_missing and clock.monotonic() - self._tried > _AGAIN_SECONDS:
             self._tried = clock.monotonic()
             try:
+                self._is_default = False
                 self._embedder, self.problem = self.another(), ""
             except (EmbeddingError, ConfigError) as error:
                 self.problem = _told(error)
+                if choose.is_local(self._config):
+                    self._embedder, self._is_default = choose.choose_embedder(), True
         return self._embedder
 
     def another(self) -> Embedder:
         """One more, for another thread; raises EmbeddingError or ConfigError."""
-        embedder = choose.choose_embedder(self._config, api_key(EMBED_KEY))
+        config = None if self._is_default else self._config
+        embedder = choose.choose_embedder(config, api_key(EMBED_KEY))
         if self.is_slow:
             from memolith.embed.endpoint import BATCH_SIZE
             from memolith.index.vector_cache import CachedEmbedder

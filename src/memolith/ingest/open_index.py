@@ -288,7 +288,7 @@ class OpenIndex:
         yield from self.place.warnings()
         if self.config.search.meaning:
             if self.model.problem:
-                yield f"{self.model.problem} Text is found by words only for now."
+                yield self.model.warning
             if refused := self.open().stats().refused:
                 yield f"{refused_chunks(refused)}."
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from memolith.interfaces import Column, Signals
+from memolith.interfaces import NEAR, Column, Signals
 from memolith.results import Chunk
 from memolith.text.dates import DayRange
 
@@ -144,6 +144,7 @@ class QueryContext:
     today: date
     limit: int
     mean_similarity: float = 0.0  # how near any chunk is, on average
+    near: float = NEAR  # how far above that a cosine must be to count fully
     days: tuple[DayRange, ...] = ()  # that the question itself asks about
     rarity: Mapping[str, float] = field(default_factory=dict)  # of its words: how much each tells
     exact: float = 0.0  # how far words that no model knows decide, from 0 to 1

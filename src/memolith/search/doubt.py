@@ -13,8 +13,8 @@ import math
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from memolith.interfaces import Nomination
-from memolith.search.candidates import Candidates
+from memolith.interfaces import NEAR, Nomination
+from memolith.search.candidates import Candidates, QueryContext
 from memolith.search.nominate import nowhere
 from memolith.search.plan import QueryPlan
 from memolith.text.choices import TRANSLATION
@@ -44,35 +44,32 @@ _NTH = re.compile(r"\d+(?:st|nd|rd|th)")
 _HEAD = 4_000  # characters of a hit that are looked at first; a long one is taken apart if they do not tell
 
 
-def is_weak(found: Nomination, plan: QueryPlan, hits: Candidates, exact: float = 0.0) -> bool:
-    """Whether nothing found has much to do with the question; if it asks for days alone, anything has.
-
-    `exact` is how far words decide that no model knows.
-    """
+def is_weak(found: Nomination, plan: QueryPlan, hits: Candidates, query: QueryContext) -> bool:
+    """Whether nothing found has much to do with the question; if it asks for days alone, anything has."""
     if not sum(found.rarity):
         return False
     # What is from the days is first, whatever it says.
     looked_at = range(len(hits) if plan.days else 1)
     return all(
-        _tells_little(found, _held(plan, hits, at, length), exact)
+        _tells_little(found, _held(plan, hits, at, length), query)
         for length in (_HEAD, None)
         for at in looked_at
     )
 
 
-def _tells_little(found: Nomination, held: list[float], exact: float) -> bool:
+def _tells_little(found: Nomination, held: list[float], query: QueryContext) -> bool:
     if sum(held) >= (_COUNTED if found.chunks <= _FEW else _NEARLY_ALL) * len(held):
         return False
-    meant = 1 - exact if found.signals.meaning.any() else 0.0
+    meant = 1 - query.exact if found.signals.meaning.any() else 0.0
     weighed = sum(share * rarity for share, rarity in zip(held, found.rarity, strict=False))
-    told = meant * _nearness(found) + _ALL_WORDS * weighed / sum(found.rarity)
+    told = meant * _nearness(found, query.near) + _ALL_WORDS * weighed / sum(found.rarity)
     return told < meant * _ENOUGH + (1 - meant) * _ENOUGH_WORDS
 
 
-def _nearness(found: Nomination) -> float:
+def _nearness(found: Nomination, near: float) -> float:
     """How near the nearest is, by how near it would be by chance."""
     draws = math.sqrt(2 * math.log(max(found.chunks, 2)))
-    by_chance = (_SPREAD * draws + _MARGIN) * (1 - found.mean_similarity)
+    by_chance = (_SPREAD * draws + _MARGIN) * min(1 - found.mean_similarity, near / NEAR)
     nearest = float(found.signals.meaning.max()) - found.mean_similarity
     return nearest / by_chance if by_chance > 0 else 0.0
 

@@ -28,7 +28,8 @@ def meaning_of(text: str, embedder: Embedder | None) -> tuple[Vectors | None, tu
     if embedder is None:
         return None, ()
     try:
-        vector = embedder.embed([text])[0]
+        read = getattr(embedder, "embed_question", None)
+        vector = (read(text) if read else embedder.embed([text]))[0]
     except EmbeddingError as error:
         return None, (f"{error.message} {error.hint} Searched by words only.",)
     if vector.any():

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from memolith.config.sections import SearchConfig
-from memolith.interfaces import Embedder, Index, Nomination, WordVectors
+from memolith.interfaces import NEAR, Embedder, Index, Nomination, Reranker, WordVectors
 from memolith.results import WEAK, Chunk, Filters, ReadText, SearchResult
 from memolith.search.candidates import Candidates, QueryContext, Stage, Staged
 from memolith.search.doubt import exactness, is_weak, not_said
@@ -29,6 +29,7 @@ from memolith.search.reorder import (
     prefer_names,
     require_phrases,
 )
+from memolith.search.rerank import READ, Reranking
 from memolith.search.sessions import rank_sessions
 from memolith.search.showing import hits, retold, sessions, trace
 from memolith.search.votes import decay, is_from_any, max_score, none_from, prefer_days, weigh
@@ -55,6 +56,7 @@ class Resources:
     word_vectors: WordVectors | None
     config: SearchConfig
     explain: bool
+    reranker: Reranker | None = None
 
 
 class Question:
@@ -69,10 +71,14 @@ class Question:
         """
         self._resources = resources
         self._plan = plan if resources.config.words else replace(plan, words=())
-        self._query = query
+        near = getattr(resources.embedder, "near", NEAR)
+        self._query = replace(query, near=near)
         self._first_kind = kinds[0]
         self._stages = stages(resources.config, resources.word_vectors, resources.index.tokens)
-        self._text_stages = text_stages(resources.config)  # on texts, of the best candidates only
+        model, seconds = resources.reranker, resources.config.rerank_seconds
+        self._reranking = Reranking(model, seconds) if model else None
+        # On texts, of the best candidates only.
+        self._text_stages = text_stages(resources.config, self._reranking)
         self._reading = Reading(resources.index, resources.read_texts, resources.digest)
         vector, self._warnings = meaning_of(plan.meant, resources.embedder)
         self._nominated = find_candidates(
@@ -93,9 +99,10 @@ class Question:
         ranked = _last(scored, nominees).in_order()
         chats = rank_sessions(ranked, resources.index.chat_vectors)[:limit]
         _find_at_once(reading, ranked, chats, limit)
-        wanted = len(ranked) if query.phrases else limit + MORE * bool(query.names)
+        more = MORE * bool(query.names)
+        wanted = len(ranked) if query.phrases else max(limit + more, READ * bool(self._reranking))
         read, seen = self._read(ranked, wanted, filters)
-        warnings = [*self._warnings, *self._doubts(nominated, read, filters, query.exact)]
+        warnings = [*self._warnings, *self._doubts(nominated, read, filters, query)]
         shown = _staged(self._text_stages, query, read)
         if any(stage.held_back for _, stage in shown):
             # Some of the best were moved down: then others may come up, and are read too.
@@ -108,7 +115,11 @@ class Question:
                 f"{counted(moved, 'hit')} {are} left out:"
                 f" {files} changed during the search, or cannot be read."
             )
-        if len(left := _without_lost(ranked, seen, best)) < len(ranked):
+        left = _without_lost(ranked, seen, best)
+        if self._reranking:
+            left = _rescored(left, best)
+            warnings += self._reranking.warnings()
+        if left is not ranked:
             ranked = left
             chats = rank_sessions(ranked, resources.index.chat_vectors)[:limit]
         most = max_score(query.question, ranked.lift, by_votes=resources.config.fusion == "votes")
@@ -144,7 +155,7 @@ class Question:
         return _best_and_of_days(fused, query, max(most, limit))
 
     def _doubts(
-        self, nominated: Nomination, read: Candidates, filters: Filters, exact: float
+        self, nominated: Nomination, read: Candidates, filters: Filters, query: QueryContext
     ) -> Iterator[str]:
         """What makes doubtful that these are the answers."""
         if len(read):
@@ -152,7 +163,7 @@ class Question:
             if filters == self._first_kind:
                 yield from not_said(self._plan, nominated, read)
                 yield from self._no_such_days(nominated)
-            if filters == self._first_kind and is_weak(nominated, self._plan, read, exact):
+            if filters == self._first_kind and is_weak(nominated, self._plan, read, query):
                 yield WEAK
 
     def _no_such_days(self, nominated: Nomination) -> Iterator[str]:
@@ -215,7 +226,15 @@ def _without_lost(considered: Candidates, seen: int, read: Candidates) -> Candid
     """The candidates without those that were looked at and are not among what is left of these."""
     kept = np.isin(considered.signals.keys, read.signals.keys)
     kept[seen:] = True
-    return considered.take(kept.nonzero()[0])
+    return considered if kept.all() else considered.take(kept.nonzero()[0])
+
+
+def _rescored(considered: Candidates, read: Candidates) -> Candidates:
+    """The candidates in order, with the scores that reading has given some of them."""
+    given = dict(zip(read.signals.keys.tolist(), read.score.tolist(), strict=True))
+    before = zip(considered.signals.keys.tolist(), considered.score.tolist(), strict=True)
+    score = np.array([given.get(key, score) for key, score in before])
+    return considered.scored(score, {}).in_order()
 
 
 # The list of stages, as the settings have it.
@@ -235,10 +254,11 @@ def stages(config: SearchConfig, words: WordVectors | None, tokens_of: TokensOf)
     return found
 
 
-def text_stages(config: SearchConfig) -> Stages:
+def text_stages(config: SearchConfig, reranking: Reranking | None) -> Stages:
     """Those that go by what was read from the files."""
     found: Stages = [
         ("phrases", require_phrases),
+        *([("rerank", reranking)] if reranking else []),
         ("names", prefer_names),
         ("supersede", demote_superseded),
     ]

@@ -21,12 +21,8 @@ from memolith.text.dates import DayRange
 
 # What a person said or wrote comes before what an assistant made of it …
 NOT_THE_ASSISTANT = 0.2
-# A cosine must be this far above the usual one to count fully: of some that are all far away, the
-# nearest is not near.
-_NEAR = 0.2
 _VOTES = ("words", "meaning", "chat", "user", "title")
 _NOTHING = 1e-300  # more than 0, to divide by
-_LEAST = np.array([[0.0], [_NEAR], [0.0], [0.0], [_NEAR]])
 # … except where the question is about what the assistant said.
 _TOLD = re.compile(
     r"\byou(?:'d|'ve| had| have)?\s+(?:\w+\s+){0,2}?(?:said|told|recommended|suggested|mentioned"
@@ -48,7 +44,8 @@ def weigh(query: QueryContext, candidates: Candidates) -> Candidates:
     signals[2] = raw.group_words
     signals[3] = raw.group_user_words
     signals[4] = (raw.group_title - usual) * (raw.group_title != 0)
-    shared = shares(signals, _LEAST)
+    # Of some that are all far away, the nearest is not near.
+    shared = shares(signals, np.array([[0.0], [query.near], [0.0], [0.0], [query.near]]))
     votes = dict(zip(_VOTES, shared, strict=True))
     grouped = raw.kind != RECORD  # records stand for themselves
     in_chat = raw.kind == TURN
