@@ -122,9 +122,8 @@ def describe(name: str) -> KnownModel:
 
 def get_model(model: KnownModel) -> None:
     """Fetch a model into the cache of the user; raises EmbeddingError."""
-    folder = os.path.expanduser(CACHE)
-    os.makedirs(folder, mode=0o700, exist_ok=True)
-    _made(_kinds()[model.setting == "search.rerank"], model.name, cache_dir=folder)
+    kind = _kinds()[model.setting == "search.rerank"]
+    _made(kind, model.name, cache_dir=os.path.expanduser(CACHE))
 
 
 @cache
