@@ -148,8 +148,7 @@ def check_what_is_covered(memory: Memory) -> None:
         for record in memory.records(category="compaction"):
             covered = covered_by(archive, record.id)
             assert len(covered) == record.metadata["records"]
-            assert record.metadata.get("covers_in", ARCHIVE) == ARCHIVE
-            assert ("covers" in record.metadata) != ("covers_in" in record.metadata)
+            assert record.metadata["covers_in"] == ARCHIVE
             for record_id in covered:
                 (found,) = {known[name] for name in known if name.startswith(record_id)}
                 assert found.category != "compaction"

@@ -106,31 +106,23 @@ class CompactJob(Job[CompactPlan]):
         summariser = choose_summariser(place.config.llm, api_key(LLM_KEY))
         return cls(place.config, place.clock, summariser, by_hand=place.by_hand)
 
-    def _scope(
-        self, undone: Collection[str] = frozenset(), secret: Collection[str] = frozenset()
-    ) -> Scope:
+    def _scope(self, undone: Collection[str] = (), secret: Collection[str] = ()) -> Scope:
         external = self._config.trust.external
         return Scope(self._config.compact, self._now, undone, secret, external)
 
     def plan(self, snapshot: Snapshot) -> CompactPlan:
         """Which records become which summaries."""
-        self._now = self._clock.now()
+        self._now, self._seen = self._clock.now(), snapshot
         data = snapshot.read(self._path) or b""
         undone = undone_by(snapshot.read(UNDONE), self.name) if not self._by_hand else frozenset()
-        scope = self._scope(undone)
-        plan = plan_compaction(data, scope, self._clock.day_of)
-        secret = frozenset() if plan.skipped else snapshot.ledger().secret
-        if any(entry.line.record.id in secret for group in plan.groups for entry in group.entries):
-            scope = self._scope(undone, secret)
-            plan = plan_compaction(data, scope, self._clock.day_of)
+        plan = plan_compaction(data, self._scope(undone), self._clock.day_of)
+        if plan.groups:
+            secret = snapshot.ledger().secret
+            if any(one.line.record.id in secret for group in plan.groups for one in group.entries):
+                plan = plan_compaction(data, self._scope(undone, secret), self._clock.day_of)
         if plan.skipped and self._drops_months(snapshot.read(self._long), undone):
-            plan = replace(
-                plan,
-                skipped="",
-                data=data,
-                lines=(f"the oldest months of {self._long} → their archive: it is too long",),
-            )
-        self._seen = snapshot
+            line = f"the oldest months of {self._long} → their archive: it is too long"
+            return replace(plan, skipped="", lines=(line,))
         return plan
 
     def draft(self, plan: CompactPlan, *, preview: bool) -> Draft:
@@ -138,15 +130,9 @@ class CompactJob(Job[CompactPlan]):
         summariser = Rules() if preview else self._summariser
         groups, later = _previewed(plan.groups) if preview else (plan.groups, ())
         written = self._written(groups, summariser)
-        changes = (
-            (
-                self._archived(plan, written),
-                *self._long_memory(written),
-                self._memory(plan, written),
-            )
-            if written
-            else self._long_memory(written)
-        )
+        changes = self._long_memory(written)
+        if written:
+            changes = (self._archived(written), *changes, self._memory(written))
         named = {_name_of(one.group): one.checked for one in written}
         warnings = list(refusals(named, summariser.name))
         if plan.unreachable:
@@ -287,8 +273,8 @@ class CompactJob(Job[CompactPlan]):
             return "the long memory"
         return "the archive only" if one.statements else "the archive only: nothing to tell of them"
 
-    def _memory(self, plan: CompactPlan, written: Iterable[_Written]) -> Change | None:
-        edits = Edits(self._path, plan.data)
+    def _memory(self, written: Iterable[_Written]) -> Change | None:
+        edits = Edits(self._path, self._seen.read(self._path))
         for one in written:
             numbers = [entry.line.number for entry in one.group.entries]
             edits.remove(numbers)
@@ -296,8 +282,8 @@ class CompactJob(Job[CompactPlan]):
                 edits.insert(numbers[0], encode_line(one.summary))
         return edits.change()
 
-    def _archived(self, plan: CompactPlan, written: Iterable[_Written]) -> Change | None:
-        lines = split_lines(plan.data)
+    def _archived(self, written: Iterable[_Written]) -> Change | None:
+        lines = split_lines(self._seen.read(self._path) or b"")
         archive = self._seen.read(self._archive) or b""
         edits = Edits(self._archive, self._seen.read(self._archive))
         for one in written:

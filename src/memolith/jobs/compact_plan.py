@@ -22,14 +22,12 @@ from memolith.types import PROTECTED, Record, Trust
 from memolith.visibility import Patterns, trust_in_file
 
 LEVELS = ("record", "day", "week", "month", "year")
-MAX_COVERED_NAMED = 12
 _WEEK, _MONTH, _YEAR = 2, 3, 4
 # Days up to which records are summarised by week and by month; the next where the first does not fit.
 _AGES = ((45, 365), (0, 365), (0, 0))
 _MIN_CHARS = (0, 300, 300, 350, 400)  # of a summary's text, by level
 _MAX_CHARS = (0, 1200, 2000, 4800, 5200)
-_LINE_CHARS = 360  # of a summary beside its text and what it cites
-_ID_CHARS, _PATH_CHARS = 16, 70
+_LINE_CHARS = 430  # of a summary beside its text
 _BESIDE_TEXT = 180  # of any other line, at least
 _WEIGHTS: Mapping[Trust, float] = {"external": 0.25, "agent": 1.0, "user": 2.0}
 TRUSTED_FIRST: tuple[Trust, ...] = ("user", "agent", "external")
@@ -56,6 +54,10 @@ class Size(NamedTuple):
 
     records: int = 0
     chars: int = 0
+
+    def without(self, entries: Collection[Entry]) -> Size:
+        """How large the file is without these lines."""
+        return Size(self.records - len(entries), self.chars - sum(one.chars for one in entries))
 
 
 class RecordLine(NamedTuple):
@@ -115,12 +117,6 @@ class Group:
         return sum(entry.chars for entry in self.entries)
 
     @property
-    def beside_text(self) -> int:
-        """Of the summary's line without its text."""
-        count = len(self.entries)
-        return _LINE_CHARS + (_ID_CHARS * count if count <= MAX_COVERED_NAMED else _PATH_CHARS)
-
-    @property
     def min_chars(self) -> int:
         """The shortest text worth writing."""
         return min(_MIN_CHARS[self.level], self._said)
@@ -163,46 +159,30 @@ class Limits:
         return max(0, self._limits[1][1] - size.chars)
 
 
+@dataclass(frozen=True, slots=True)
 class Scope:
     """Which records may be compacted."""
 
-    def __init__(
-        self,
-        config: CompactConfig,
-        now: datetime,
-        undone: Collection[str] = frozenset(),
-        secret: Collection[str] = frozenset(),
-        external: Patterns = (),
-    ) -> None:
-        """`undone` are the beginnings of ids that were compacted before, which somebody took back;
-        `secret` the ids of records that another file marks secret, `external` the channels of strangers.
-        """
-        self.config = config
-        self.now = now
-        self._oldest_kept = now - timedelta(days=config.min_age_days)
-        self._undone = undone
-        self._secret = secret
-        self.external = external
+    config: CompactConfig
+    now: datetime
+    undone: Collection[str] = ()  # short ids of records that were compacted, and somebody undid it
+    secret: Collection[str] = ()  # ids of records that any file marks secret
+    external: Patterns = ()  # the channels of strangers
 
     def has(self, record: Record) -> bool:
         """Whether a record is old enough, not secret, and of a category that is not kept."""
-        if record.sensitivity == "secret" or record.id in self._secret:
+        if record.sensitivity == "secret" or record.id in self.secret:
             return False
-        if record.created > self._oldest_kept:
+        if record.created > self.now - timedelta(days=self.config.min_age_days):
             return False
         return record.category == "compaction" or record.category not in PROTECTED
-
-    def was_undone(self, record: Record) -> bool:
-        """Whether somebody took back that it was compacted."""
-        return bool(self._undone) and short(record.id) in self._undone
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompactPlan(Plan):
-    """The groups, oldest first, and the file they were found in."""
+    """The groups, oldest first."""
 
     groups: tuple[Group, ...] = ()
-    data: bytes = b""
     unreachable: str = ""  # why what stays is over the limit alone
 
 
@@ -211,38 +191,39 @@ def plan_compaction(data: bytes, scope: Scope, day_of: Callable[[datetime], date
     records = list(record_lines(data))
     size = Size(len(records), len(data.decode(errors="replace")))
     counts = {"before": size.records, "after": size.records, "compacted": 0, "summaries": 0}
+
+    def skip(why: str) -> CompactPlan:
+        return CompactPlan(skipped=why, counts=counts)
+
     if not (scope.config.max_records or scope.config.max_chars):
-        return CompactPlan(skipped=NO_LIMIT, counts=counts)
-    if not Limits(scope.config).passed(size):
+        return skip(NO_LIMIT)
+    as_set = Limits(scope.config)
+    if not as_set.passed(size):
         found = f"{counted(size.records, 'record')} and {counted(size.chars, 'character')}"
-        return CompactPlan(skipped=f"{found}: under the limit", counts=counts)
+        return skip(f"{found}: under the limit")
     may_go = [_entry(line, day_of, scope.external) for line in records if scope.has(line.record)]
-    entries = [entry for entry in may_go if not scope.was_undone(entry.line.record)]
+    entries = [entry for entry in may_go if short(entry.line.record.id) not in scope.undone]
     taken_back = len(entries) < len(may_go)
-    nothing = TAKEN_BACK if taken_back else _NOTHING_IN_SCOPE
     if not entries:
-        return CompactPlan(skipped=nothing, counts=counts)
-    fixed = Size(size.records - len(entries), size.chars - sum(entry.chars for entry in entries))
-    unreachable = ""
-    if Limits(scope.config).passed(fixed):
-        left = Size(size.records - len(may_go), size.chars - sum(entry.chars for entry in may_go))
-        unreachable = _STAYS if Limits(scope.config).passed(left) else _LEFT_ALONE
+        return skip(TAKEN_BACK if taken_back else _NOTHING_IN_SCOPE)
+    fixed = size.without(entries)
     limits = Limits(scope.config, fixed)
     if not limits.passed(size):
-        return CompactPlan(skipped=TAKEN_BACK if taken_back else _LITTLE, counts=counts)
+        return skip(TAKEN_BACK if taken_back else _LITTLE)
     groups = _groups(entries, fixed, limits, day_of(scope.now))
     if not groups:
-        return CompactPlan(skipped=nothing, counts=counts)
-    taken, summaries = (
-        sum(len(group.entries) for group in groups),
-        sum(not group.retired for group in groups),
-    )
+        return skip(TAKEN_BACK if taken_back else _NOTHING_IN_SCOPE)
+    unreachable = ""
+    if as_set.passed(fixed):
+        unreachable = _STAYS if as_set.passed(size.without(may_go)) else _LEFT_ALONE
+    taken = sum(len(group.entries) for group in groups)
+    summaries = sum(not group.retired for group in groups)
     counts |= {
         "after": size.records - taken + summaries,
         "compacted": taken,
         "summaries": summaries,
     }
-    return CompactPlan(groups=groups, data=data, unreachable=unreachable, counts=counts)
+    return CompactPlan(groups=groups, counts=counts, unreachable=unreachable)
 
 
 def level_of(record: Record) -> int:
@@ -290,7 +271,7 @@ def _groups(
         groups = [one for one in groups if one not in stay]
         size = Size(
             size.records + len(groups),
-            size.chars + sum(one.beside_text + one.min_chars for one in groups),
+            size.chars + sum(_LINE_CHARS + one.min_chars for one in groups),
         )
         if limits.fits(size):
             return tuple(_with_room(groups, limits.spare_chars(size), today))
@@ -304,7 +285,7 @@ def _groups(
             TRUSTED_FIRST.index(one.trust),
         ),
     ):
-        larger = Size(size.records + 1, size.chars + group.beside_text + group.min_chars)
+        larger = Size(size.records + 1, size.chars + _LINE_CHARS + group.min_chars)
         if limits.fits(larger):
             kept.append(group)
             size = larger
@@ -338,7 +319,7 @@ def _by_period(entries: Iterable[Entry], ages: tuple[int, int], today: date) -> 
 
 def _gains_nothing(group: Group) -> bool:
     """Whether a record alone would only become longer."""
-    return len(group.entries) == 1 and group.beside_text + group.min_chars >= group.chars
+    return len(group.entries) == 1 and _LINE_CHARS + group.min_chars >= group.chars
 
 
 def _with_room(groups: Sequence[Group], room: float, today: date) -> Iterator[Group]:

@@ -13,7 +13,7 @@ from memolith.files import layout
 from memolith.files.document import Document, Line
 from memolith.files.record_format import encode_line, readable_record
 from memolith.interfaces import Statement
-from memolith.jobs.compact_plan import LEVELS, MAX_COVERED_NAMED, Group, short
+from memolith.jobs.compact_plan import LEVELS, Group, short
 from memolith.text.open_secrets import surely_holds_secret
 from memolith.text.sentences import sentences
 from memolith.text.summary_line import short_id
@@ -79,7 +79,8 @@ def summary_record(
 ) -> Record:
     """One record for the group: as strict as the strictest, as sure as the least sure of them.
 
-    It is dated like the newest of them, and names them or the archive that lists them all. Its id follows from theirs: the same again is the same record.
+    It is dated like the newest of them, and names the archive that lists them all. Its id follows from
+    theirs: the same again is the same record.
     """
     first = min(records, key=_beginning)
     last = max(records, key=lambda record: record.created)
@@ -105,14 +106,9 @@ def summary_record(
             "to": ends,
             "records": covered,
             **({"by": "model"} if by_model else {}),
-            **_cited([record.id for record in records], archive),
+            "covers_in": archive,
         },
     )
-
-
-def _cited(ids: Sequence[str], archive: str) -> dict[str, object]:
-    named = [short(record_id) for record_id in ids[: MAX_COVERED_NAMED + 1]]
-    return {"covers": named} if len(named) <= MAX_COVERED_NAMED else {"covers_in": archive}
 
 
 def leaves_of(records: Iterable[Record], archive: bytes) -> list[str]:
@@ -159,14 +155,8 @@ def _line_without(line: Line, record_id: str, *, is_long_memory: bool) -> bytes:
     record = readable_record(line.data)
     if record is None or record.category != "compaction":
         return line.data
-    metadata = dict(record.metadata)
-    covers = metadata.get("covers")
-    if isinstance(covers, list):
-        metadata["covers"] = [name for name in covers if name != short(record_id)]
     text = without_record(record.text, record_id)
-    if (text, metadata) == (record.text, record.metadata):
-        return line.data
-    return encode_line(replace(record, text=text, metadata=metadata))
+    return line.data if text == record.text else encode_line(replace(record, text=text))
 
 
 def _as_line(text: str) -> bytes:
