@@ -38,6 +38,31 @@ def test_a_server_that_is_switched_off_is_seen(user: User) -> None:
     assert [*found(user, "Codex").values()] == ["ok"]
 
 
+@pytest.mark.parametrize(
+    ("host", "name", "text"),
+    [
+        (
+            "claude-code",
+            ".claude/settings.json",
+            '{"enabledPlugins": {"memolith@skills-dir": false}}',
+        ),
+        ("claude-code", ".claude/settings.json", '{"disableAllHooks": true}'),
+        ("codex", ".codex/config.toml", "[features]\nhooks = false\n"),
+        ("gemini", ".gemini/settings.json", '{"mcp": {"excluded": ["memolith"]}}'),
+        ("gemini", ".gemini/settings.json", '{"hooksConfig": {"enabled": false}}'),
+    ],
+)
+def test_what_a_user_has_switched_off_in_the_host_is_seen(
+    host: str, name: str, text: str, user: User
+) -> None:
+    path = user.home / name
+    path.parent.mkdir()
+    path.write_text(text)
+    user.memolith("install", host)
+    (message,) = found(user, HOSTS[host].title)
+    assert "switched off in " in message
+
+
 def test_missing_hooks_and_entries_are_seen(user: User) -> None:
     user.memolith("install", "gemini")
     path = user.home / ".gemini" / "settings.json"

@@ -6,32 +6,27 @@ import json
 import os
 import shlex
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import reduce
 
 from memolith import __version__
 from memolith.hosts.changes import OURS, Change, Hooks, Member, TomlTable, Whole
 from memolith.hosts.skill import NAME, skill_text
 
-# What a hook runs; the time it may take, in seconds.
-_START = ("session-start --hook", 10)
-_PROMPT = ("context", 10)
-_FLUSH = ("flush", 30)
-_LOG = ("log --hook", 10)
-_CLAUDE = {
-    "SessionStart": _START, "UserPromptSubmit": _PROMPT, "PreCompact": _FLUSH, "SessionEnd": _FLUSH,
-    "Stop": _LOG,
-}  # fmt: skip
-_CODEX = {**_CLAUDE, "SessionEnd": ("flush", 3)}  # it allows no more
-_GEMINI = {
-    "SessionStart": _START, "BeforeAgent": _PROMPT, "PreCompress": _FLUSH, "SessionEnd": _FLUSH,
-    "AfterAgent": _LOG,
-}  # fmt: skip
-_CURSOR = {
-    "sessionStart": _START, "beforeSubmitPrompt": _PROMPT, "preCompact": _FLUSH, "sessionEnd": _FLUSH,
-    "afterAgentResponse": _LOG,
-}  # fmt: skip
-
+# What hooks run, and the seconds they may take: when a session starts, the user sends a message, a
+# chat is compacted, a session ends, and the agent has answered. Hosts have their own names for these.
+_LOG = "log --hook"
+_COMMANDS = (
+    ("session-start --hook", 10),
+    ("context", 10),
+    ("flush", 30),
+    ("flush", 30),
+    (_LOG, 10),
+)
+_CLAUDE = ("SessionStart", "UserPromptSubmit", "PreCompact", "SessionEnd", "Stop")
+_GEMINI = ("SessionStart", "BeforeAgent", "PreCompress", "SessionEnd", "AfterAgent")
+_CURSOR = ("sessionStart", "beforeSubmitPrompt", "preCompact", "sessionEnd", "afterAgentResponse")
 
 _NAMED = ("--root", "--profile")
 
@@ -66,29 +61,18 @@ class Program:
         """The entry of an MCP server."""
         return {"command": self.path, "args": ["mcp", *self.options, *self.more]}
 
-    def hooks(self, events: Mapping[str, tuple[str, int]]) -> Iterator[tuple[str, str, int]]:
-        """Each event, the command for its hook, and how many seconds it may take."""
-        for event, (command, seconds) in events.items():
-            if self.logs or command != _LOG[0]:
-                words = (self.path, *command.split(), *self.options)
-                yield event, shlex.join(words), seconds
-
-    def nested_hooks(self, events: Mapping[str, tuple[str, int]], *, per_second: int = 1) -> Hooks:
-        """The hooks in the form that Claude Code, Codex and Gemini CLI share."""
-        return Hooks(
-            {
-                event: {
-                    "hooks": [
-                        {"type": "command", "command": command, "timeout": seconds * per_second}
-                    ]
-                }
-                for event, command, seconds in self.hooks(events)
-            },
-            {},
-        )
+    def command(self, words: str) -> str:
+        """A command line of Memolith for a hook."""
+        return shlex.join((self.path, *words.split(), *self.options))
 
 
-Files = dict[str, tuple[Change, ...]]
+_SKILL = f"skills/{NAME}/SKILL.md"
+_PLUGIN = (
+    f"skills/{OURS}"  # below Claude Code's folder: it needs no marketplace and changes no settings
+)
+_README = (
+    "Written by `memolith install claude-code`; `memolith uninstall claude-code` removes it.\n"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,10 +84,21 @@ class Host:
     folder: str  # below the user's home; there when the host was ever used
     mac_folder: str = ""  # where it is on macOS, if it is elsewhere there
     variable: str = ""  # of the environment, that moves this folder
-    files: Callable[[Program], Files]  # by their place in the folder
     todo: str  # what the user must still do
     servers: tuple[str, tuple[str, ...]]  # the file and the place in it where servers are
+    entry: Mapping[str, object] = field(default_factory=dict)  # what each server has besides
     hooks: str = ""  # the file with hooks
+    events: tuple[str, ...] = ()  # for which there are hooks, in the order of the commands
+    switches: tuple[
+        tuple[str, tuple[str, ...], object], ...
+    ] = ()  # file, place, and what means off
+    is_flat: bool = False  # whether a hook is a mere command, as Cursor has it
+    per_second: int = 1  # the unit of time
+    last_seconds: int = 30  # for the end of a session
+    skill: str = ""  # the file with the skill
+    own_files: Mapping[str, str] = field(
+        default_factory=dict
+    )  # of a plugin, all of whose files are ours
 
     def path(self, home: str, environment: Mapping[str, str]) -> str:
         """The folder of the host on this machine."""
@@ -111,87 +106,42 @@ class Host:
         folder = self.mac_folder if sys.platform == "darwin" and self.mac_folder else self.folder
         return os.path.abspath(moved) if moved else os.path.join(home, folder)
 
+    def files(self, program: Program) -> dict[str, tuple[Change, ...]]:
+        """What is written into the host's files, by their place in its folder."""
+        name, place = self.servers
+        entry = {**self.entry, **program.server}
+        found: dict[str, tuple[Change, ...]] = {
+            name: (TomlTable(place, entry) if name.endswith(".toml") else Member(place, entry),)
+        }
+        if self.hooks:
+            found[self.hooks] = (*found.get(self.hooks, ()), self._hooks(program))
+        if self.skill:
+            found[self.skill] = (Whole(skill_text()),)
+        if not self.own_files:
+            return found
+        texts = {
+            file: reduce(lambda text, one: one.add(text), them, "") for file, them in found.items()
+        }
+        return {file: (Whole(text),) for file, text in {**self.own_files, **texts}.items()}
 
-_SKILL = f"skills/{NAME}/SKILL.md"
-_PLUGIN = f"skills/{OURS}"
-
-
-def _json(content: object) -> Whole:
-    return Whole(json.dumps(content, indent=2, ensure_ascii=False) + "\n")
-
-
-def _claude_code(program: Program) -> Files:
-    """A plugin in the folder of skills, which needs no marketplace and changes no settings."""
-    manifest = {
-        "name": OURS,
-        "version": __version__,
-        "description": "Long-term memory in Markdown files you own",
-        "author": {"name": "Memolith"},
-        "license": "Apache-2.0",
-    }
-    return {
-        f"{_PLUGIN}/.claude-plugin/plugin.json": (_json(manifest),),
-        f"{_PLUGIN}/.mcp.json": (_json({"mcpServers": {OURS: program.server}}),),
-        f"{_PLUGIN}/hooks/hooks.json": (
-            _json(
-                {
-                    "hooks": {
-                        event: [item]
-                        for event, item in program.nested_hooks(_CLAUDE).events.items()
-                    }
-                }
-            ),
-        ),
-        f"{_PLUGIN}/skills/{NAME}/SKILL.md": (Whole(skill_text()),),
-        f"{_PLUGIN}/README.md": (
-            Whole(
-                "Written by `memolith install claude-code`; `memolith uninstall claude-code` removes it.\n"
-            ),
-        ),
-    }
+    def _hooks(self, program: Program) -> Hooks:
+        items: dict[str, Mapping[str, object]] = {}
+        for event, (words, seconds) in zip(self.events, _COMMANDS, strict=True):
+            most = self.last_seconds if event == self.events[3] else seconds
+            command = {"command": program.command(words)}
+            full = {"type": "command", **command, "timeout": most * self.per_second}
+            if program.logs or words != _LOG:
+                items[event] = command if self.is_flat else {"hooks": [full]}
+        return Hooks(items, {"version": 1} if self.is_flat else {})
 
 
-def _codex(program: Program) -> Files:
-    return {
-        "config.toml": (TomlTable(("mcp_servers",), program.server),),
-        "hooks.json": (program.nested_hooks(_CODEX),),
-        _SKILL: (Whole(skill_text()),),
-    }
-
-
-def _gemini(program: Program) -> Files:
-    return {
-        "settings.json": (
-            Member(("mcpServers",), program.server),
-            program.nested_hooks(_GEMINI, per_second=1000),
-        ),
-        _SKILL: (Whole(skill_text()),),
-    }
-
-
-def _cursor(program: Program) -> Files:
-    events = {event: {"command": command} for event, command, _ in program.hooks(_CURSOR)}
-    return {
-        "mcp.json": (Member(("mcpServers",), program.server),),
-        "hooks.json": (Hooks(events, {"version": 1}),),
-        _SKILL: (Whole(skill_text()),),
-    }
-
-
-def _openclaw(program: Program) -> Files:
-    return {
-        "openclaw.json": (Member(("mcp", "servers"), program.server),),
-        _SKILL: (Whole(skill_text()),),
-    }
-
-
-def _vs_code(program: Program) -> Files:
-    return {"mcp.json": (Member(("servers",), {"type": "stdio", **program.server}),)}
-
-
-def _claude_desktop(program: Program) -> Files:
-    return {"claude_desktop_config.json": (Member(("mcpServers",), program.server),)}
-
+_MANIFEST = {
+    "name": OURS,
+    "version": __version__,
+    "description": "Long-term memory in Markdown files you own",
+    "author": {"name": "Memolith"},
+    "license": "Apache-2.0",
+}
 
 HOSTS = {
     host.name: host
@@ -201,63 +151,82 @@ HOSTS = {
             title="Claude Code",
             folder=".claude",
             variable="CLAUDE_CONFIG_DIR",
-            files=_claude_code,
             todo="Start a new session; /plugin shows memolith@skills-dir.",
             servers=(f"{_PLUGIN}/.mcp.json", ("mcpServers",)),
             hooks=f"{_PLUGIN}/hooks/hooks.json",
+            events=_CLAUDE,
+            skill=f"{_PLUGIN}/{_SKILL}",
+            switches=(
+                ("settings.json", ("enabledPlugins", f"{OURS}@skills-dir"), False),
+                ("settings.json", ("disableAllHooks",), True),
+            ),
+            own_files={
+                f"{_PLUGIN}/.claude-plugin/plugin.json": json.dumps(_MANIFEST, indent=2) + "\n",
+                f"{_PLUGIN}/README.md": _README,
+            },
         ),
         Host(
             name="codex",
             title="Codex",
             folder=".codex",
             variable="CODEX_HOME",
-            files=_codex,
             todo="In a new session, type /hooks and trust the hooks: Codex skips those you did not review.",
             servers=("config.toml", ("mcp_servers",)),
             hooks="hooks.json",
+            events=_CLAUDE,
+            switches=(("config.toml", ("features", "hooks"), False),),
+            last_seconds=3,  # it allows no more
+            skill=_SKILL,
         ),
         Host(
             name="gemini",
             title="Gemini CLI",
             folder=".gemini",
-            files=_gemini,
             todo="Trust the folders you work in (/permissions trust): elsewhere Gemini starts no server and no hook.",
             servers=("settings.json", ("mcpServers",)),
             hooks="settings.json",
+            events=_GEMINI,
+            switches=(
+                ("settings.json", ("mcp", "excluded"), OURS),
+                ("settings.json", ("hooksConfig", "enabled"), False),
+            ),
+            per_second=1000,
+            skill=_SKILL,
         ),
         Host(
             name="cursor",
             title="Cursor",
             folder=".cursor",
-            files=_cursor,
             todo="Restart Cursor; in Settings, Tools & MCP, memolith must be switched on.",
             servers=("mcp.json", ("mcpServers",)),
             hooks="hooks.json",
+            events=_CURSOR,
+            is_flat=True,
+            skill=_SKILL,
         ),
         Host(
             name="openclaw",
             title="OpenClaw",
             folder=".openclaw",
             variable="OPENCLAW_STATE_DIR",
-            files=_openclaw,
             todo="Restart the gateway: openclaw gateway restart",
             servers=("openclaw.json", ("mcp", "servers")),
+            skill=_SKILL,
         ),
         Host(
             name="vscode",
             title="VS Code",
             folder=".config/Code/User",
             mac_folder="Library/Application Support/Code/User",
-            files=_vs_code,
             todo="Start the server once: run the command «MCP: List Servers» and choose memolith.",
             servers=("mcp.json", ("servers",)),
+            entry={"type": "stdio"},
         ),
         Host(
             name="claude-desktop",
             title="Claude Desktop",
             folder=".config/Claude",
             mac_folder="Library/Application Support/Claude",
-            files=_claude_desktop,
             todo="Quit Claude Desktop and start it again.",
             servers=("claude_desktop_config.json", ("mcpServers",)),
         ),

@@ -153,7 +153,7 @@ def starts_memolith(entry: object) -> bool:
 class TomlTable:
     """A table of our own at the end of Codex's settings."""
 
-    path: tuple[str]
+    path: tuple[str, ...]
     values: Mapping[str, object]
 
     def add(self, text: str) -> str:

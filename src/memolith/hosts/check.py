@@ -8,12 +8,13 @@ import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import cache
+from typing import Literal
 
 from memolith import __version__
 from memolith.errors import MemolithError
-from memolith.hosts.catalog import Host, Program
-from memolith.hosts.changes import OURS, Hooks, starts_memolith, switched_off
-from memolith.hosts.install import Installations, read_settings, server_entry
+from memolith.hosts.catalog import Host
+from memolith.hosts.changes import OURS, starts_memolith, switched_off
+from memolith.hosts.install import Installations, setting
 from memolith.jobs.reports import Check
 
 _MAX_SECONDS = 30.0
@@ -34,63 +35,42 @@ _ASKED = (
 
 def check_installed(host: Host, installed: Installations) -> list[Check]:
     """What is wrong with one host; a line that all is well if nothing is."""
-    again = f"memolith install {host.name}"
     try:
         problems = list(_problems(host, installed.folder(host)))
     except (MemolithError, ValueError, RecursionError) as error:
-        problems = [f"its settings cannot be read: {error}"]
+        problems = [(f"its settings cannot be read: {error}", "Mend that file.")]
     if not problems:
         hooks = " and its hooks are there" if host.hooks else ""
         return [_check(host, "ok", f"its entry answers a request{hooks}", None)]
-    return [_check(host, "warn", problem, again) for problem in problems]
+    return [_check(host, "warn", problem, hint) for problem, hint in problems]
 
 
-def _check(host: Host, status: str, message: str, hint: str | None) -> Check:
-    return Check(
-        id="hosts",
-        label="Agent hosts",
-        status="ok" if status == "ok" else "warn",
-        message=f"{host.title}: {message}.",
-        hint=hint,
-    )
+def _check(host: Host, status: Literal["ok", "warn"], message: str, hint: str | None) -> Check:
+    message = f"{host.title}: {message}."
+    return Check(id="hosts", label="Agent hosts", status=status, message=message, hint=hint)
 
 
-def _problems(host: Host, folder: str) -> Iterator[str]:
-    name, _ = host.servers
-    read_settings(os.path.join(folder, name))  # what is wrong with the file is said by the caller
-    found = server_entry(host, folder)
-    if not found:
-        yield f"memolith is no longer among the servers in {name}"
+def _problems(host: Host, folder: str) -> Iterator[tuple[str, str]]:
+    """Each problem, and what helps."""
+    again = f"memolith install {host.name}"
+    name, place = host.servers
+    found = setting(os.path.join(folder, name), (*place, OURS))
+    if not isinstance(found, dict):
+        yield f"memolith is no longer among the servers in {name}", again
     elif switched_off(found):
-        yield f"its server memolith is switched off in {name}"
+        yield f"its server memolith is switched off in {name}", again
     elif problem := request_problem(found):
-        yield problem
-    yield from _missing_hooks(host, folder)
-
-
-def _missing_hooks(host: Host, folder: str) -> Iterator[str]:
-    if not host.hooks:
-        return
-    found = read_settings(os.path.join(folder, host.hooks))
-    if isinstance(found, dict) and found.get("disableAllHooks") is True:
-        yield f"all hooks are switched off in {host.hooks}"
-    hooks = found.get("hooks") if isinstance(found, dict) else None
-    hooks = hooks if isinstance(hooks, dict) else {}
-    ours = {event for event, items in hooks.items() if any(map(starts_memolith, items or ()))}
-    missing = sorted(_events(host) - ours)
+        yield problem, again
+    for name, keys, off in host.switches:
+        found = setting(os.path.join(folder, name), keys)
+        if found is off or (isinstance(found, list) and off in found):
+            yield f"memolith is switched off in {name}: {'.'.join(keys)}", "Switch it on there."
+    hooks = setting(os.path.join(folder, host.hooks), ("hooks",)) if host.hooks else {}
+    events = hooks.items() if isinstance(hooks, dict) else ()
+    ours = {event for event, items in events if any(map(starts_memolith, items or ()))}
+    missing = sorted({*host.events[:-1]} - ours)  # without the last one, if no chats are kept
     if missing:
-        yield f"hooks are missing in {host.hooks}: {', '.join(missing)}"
-
-
-def _events(host: Host) -> set[str]:
-    """The events that an installation without logs has a hook for."""
-    for changes in host.files(Program(path=OURS, logs=False)).values():
-        for change in changes:
-            if isinstance(change, Hooks):
-                return set(change.events)
-    name = host.hooks  # a file of our own
-    (whole,) = host.files(Program(path=OURS, logs=False))[name]
-    return set(json.loads(whole.add(""))["hooks"])
+        yield f"hooks are missing in {host.hooks}: {', '.join(missing)}", again
 
 
 def request_problem(server: Mapping[str, object]) -> str:

@@ -88,10 +88,13 @@ def write(edit: Edit, *, made_folders: int = 0) -> None:
             atomic_write.write_elsewhere(path, edit.after, mode=mode)
 
 
-def read_settings(path: str) -> object:
-    """What stands in a host's file; an empty object if there is none. Raises ValueError."""
+def setting(path: str, keys: Sequence[str]) -> object:
+    """What a host's file has at a place; None if there is nothing. Raises ValueError."""
     text = (read_file(path) or b"").decode("utf-8-sig")
-    return parse_toml(text) if path.endswith(".toml") else json_text.parse(text).value
+    found = parse_toml(text) if path.endswith(".toml") else json_text.parse(text).value
+    for key in keys:
+        found = found.get(key) if isinstance(found, dict) else None
+    return found
 
 
 def server_entry(host: Host, folder: str) -> Mapping[str, object]:
@@ -99,9 +102,7 @@ def server_entry(host: Host, folder: str) -> Mapping[str, object]:
     name, place = host.servers
     found: object = {}
     with suppress(ValueError, RecursionError):
-        found = read_settings(os.path.join(folder, name))
-    for key in (*place, OURS):
-        found = found.get(key) if isinstance(found, dict) else None
+        found = setting(os.path.join(folder, name), (*place, OURS))
     return found if isinstance(found, dict) else {}
 
 
