@@ -25,7 +25,7 @@ MAX_CODE_LINES_OF_A_FUNCTION = 50
 CEILINGS = {
     "(top)": (1_993, 16),
     "adapters": (351, 6),
-    "cli": (3_294, 18),
+    "cli": (3_302, 18),
     "config": (587, 4),
     "context": (1_953, 14),
     "embed": (712, 9),

@@ -19,7 +19,10 @@ from memolith.cli.options import (
     LINE,
     Call,
     Choice,
+    Group,
+    apply_option,
     command,
+    dry_run_option,
     duration,
     flag,
     limit_option,
@@ -339,79 +342,86 @@ def _show_record(call: Call, record: Record) -> None:
     output.say(record.text)
 
 
-@command()
-@click.argument("action", type=Choice(("extract", "query", "list")), metavar="ACTION", default="list", help="extract, query TEXT, or list (the default)")  # fmt: skip
-@click.argument("text", metavar="TEXT", nargs=-1, help="of query: what to look for")
-@click.option("--session", metavar="ID", help="of query: only this session's")
-@limit_option(5, "how many; of list, 0 is all")
-@flag("--dry-run", help="of extract: show it, and change nothing")
-@flag("--apply", "at_once", help="of extract: do it now, whatever jobs.review says")
-def experiences(
-    call: Call, /, action: str, text: Sequence[str], session: str | None, limit: int, **how: bool
-) -> None:
+@click.group("experiences", cls=Group, default="list")
+def experiences() -> None:
     """Take in what is new, and ask it.
 
     Experiences are what was new to this memory, each thing once, in a file of their own
-    (memory/experiences.md). `extract` takes in what came since the last time, `query` asks them, `list`
-    shows the newest. What is known already, also in other words, is not taken in again.
+    (memory/experiences.md). What is known already, also in other words, is not taken in again. Without
+    an action the newest are shown.
 
     Examples:
         memolith experiences extract --dry-run
         memolith experiences query "how did the last release go?"
         memolith experiences list --limit 5
     """
+
+
+@experiences.command()
+@dry_run_option
+@apply_option
+@click.pass_obj
+def extract(call: Call, /, **how: bool) -> None:
+    """Take in what came since the last time."""
     from memolith.cli import jobs
 
-    question = " ".join(text)
-    if bool(question.strip()) != (action == "query"):
-        problem = "What should be looked for?" if action == "query" else "Only query takes a text."
-        raise UsageError(problem, hint='memolith experiences query "the last release"')
-    if action == "extract":
-        jobs.run_job(call, "extract_experiences", **how)
-        return
+    jobs.run_job(call, "extract_experiences", **how)
+
+
+@experiences.command()
+@click.argument("text", metavar="TEXT", nargs=-1, required=True, help="what to look for")
+@click.option("--session", metavar="ID", help="only this session's")
+@limit_option(5, "how many")
+@click.pass_obj
+def query(call: Call, text: Sequence[str], session: str | None, limit: int) -> None:
+    """Find those that answer a question."""
     with call.open() as memory:
-        if action == "query":
-            _query_experiences(call, memory, question, limit, session)
-        else:
-            _list_experiences(call, memory, limit)
-
-
-def _query_experiences(
-    call: Call, memory: Memory, question: str, limit: int, session: str | None
-) -> None:
-    found = memory.jobs.query_experiences(question, limit, session=session)
+        found = memory.jobs.query_experiences(" ".join(text), limit, session=session)
+        nothing = "" if found.hits else _no_experience(call, memory)
     if call.prints_json(found):
         return
-    rows = ((str(hit.dated or ""), hit.session or "", hit.text) for hit in found.hits)
-    output.table(rows, ("day", "session", "text"))
+    rows = (
+        (str(hit.dated or ""), hit.source_category or "", hit.session or "", hit.text)
+        for hit in found.hits
+    )
+    output.table(rows, ("day", "category", "session", "text"))
     call.warn(found.warnings)
-    if not found.hits:
-        there = memory.jobs.experiences()
-        output.note("No experience answers this." if there else _no_experiences(call, memory))
+    if nothing:
+        output.note(nothing)
 
 
-def _list_experiences(call: Call, memory: Memory, limit: int) -> None:
+@experiences.command("list")
+@limit_option(5, "how many; 0 is all")
+@click.pass_obj
+def list_experiences(call: Call, limit: int) -> None:
+    """Show the newest."""
     from memolith.jobs.reports import Experiences
 
-    found = memory.jobs.experiences()
+    with call.open() as memory:
+        found = memory.jobs.experiences()
+        nothing = "" if found else _no_experience(call, memory)
     newest = found[::-1][: limit or None]
     if call.prints_json(Experiences(count=len(found), experiences=newest)):
         return
     rows = (
-        (str(one.created.date()), _source_category(one), one.session, one.text) for one in newest
+        (
+            str(one.created.date()),
+            str(one.metadata.get("category", one.category)),
+            one.session,
+            one.text,
+        )
+        for one in newest
     )
     output.table(rows, ("day", "category", "session", "text"))
-    if not found:
-        output.note(_no_experiences(call, memory))
+    if nothing:
+        output.note(nothing)
     elif len(newest) < len(found):
         output.note(f"The newest {len(newest):,} of {len(found):,}; --limit 0 shows all.")
 
 
-def _source_category(experience: Record) -> str:
-    return str(experience.metadata.get("category") or experience.category)
-
-
-def _no_experiences(call: Call, memory: Memory) -> str:
+def _no_experience(call: Call, memory: Memory) -> str:
+    if memory.jobs.experiences():
+        return "No experience answers this."
     path = os.path.join(memory.root, memory.config.experiences.path)
     what = " whose record still holds" if os.path.exists(path) else " yet"
     return call.here(f"No experiences{what}. Take some in: memolith experiences extract")

@@ -10,9 +10,19 @@ import click
 
 from memolith.cli import output
 from memolith.cli.exit_codes import CODES, OK, UsageError
-from memolith.cli.options import COUNT, Call, Choice, Group, command, flag, limit_option
+from memolith.cli.options import (
+    COUNT,
+    Call,
+    Choice,
+    Group,
+    apply_option,
+    command,
+    dry_run_option,
+    flag,
+    limit_option,
+)
 from memolith.errors import BackupNotFoundError
-from memolith.jobs.reports import DreamExplanation, JobDiff, JobList, JobReport
+from memolith.jobs.reports import JobDiff, JobList, JobReport
 from memolith.jobs.run import ANOTHER_JOB
 from memolith.jobs.trim import NO_LIMIT
 from memolith.text.cleaning import one_line
@@ -20,7 +30,6 @@ from memolith.text.wording import counted
 
 if TYPE_CHECKING:
     from memolith.config.setting import Value
-    from memolith.memory import Memory
     from memolith.reports import Backup
 
 _MAX_LINES = 15  # of a plan
@@ -52,9 +61,6 @@ _NO_JOBS = "No jobs yet. What a job changes is kept here, and can be undone."
 _NONE_KEPT = "No job has changed anything that is kept, and no proposal waits."
 _NO_BACKUPS = "One is made before a file is rewritten."
 _COMMANDS = {"experiences": "experiences extract"}
-
-_dry_run = flag("--dry-run", help="show the changes, write nothing")
-_at_once = flag("--apply", "at_once", help='apply at once, even if jobs.review is "ask"')
 
 
 def run_job(
@@ -136,8 +142,8 @@ def _show_plan_diff(diff: str) -> None:
 
 
 @command()
-@_dry_run
-@_at_once
+@dry_run_option
+@apply_option
 def compact(call: Call, **how: bool) -> None:
     """Summarise old records until MEMORY.md is under its limits.
 
@@ -154,7 +160,7 @@ def compact(call: Call, **how: bool) -> None:
 
 
 @command()
-@_dry_run
+@dry_run_option
 @click.option("--max-records", type=COUNT, help="most records to keep; 0 is no limit")
 @click.option("--max-chars", type=COUNT, help="most characters to keep; 0 is no limit")
 def trim(call: Call, dry_run: bool, **limits: int | None) -> None:
@@ -175,39 +181,36 @@ def trim(call: Call, dry_run: bool, **limits: int | None) -> None:
         output.note("Set one: ", call.again("config set trim.max_records 500"))
 
 
-@command()
-@click.argument("action", type=Choice(("run", "status", "explain")), metavar="ACTION", default="run", help="run (the default), status, or explain KEY")  # fmt: skip
-@click.argument("key", required=False, metavar="KEY", help="of explain: a citation that status shows, the id of a record, or the words themselves")  # fmt: skip
-@_dry_run
-@_at_once
-@flag("--again", help="also what you undid or declined (status lists it)")
-def dream(call: Call, /, action: str, key: str | None, **how: bool) -> None:
+@click.group("dream", cls=Group, default="run")
+def dream() -> None:
     """Promote what is asked for again and again.
 
-    Dreaming puts into MEMORY.md whole facts, with their source, in marked blocks. `status` shows what is
-    tracked and what is next, `explain` why a statement is promoted or not. With jobs.review = "ask" a
-    dream waits as a proposal, unless --apply is given.
+    Dreaming puts into MEMORY.md whole facts, with their source, in marked blocks. With jobs.review = "ask"
+    a dream waits as a proposal, unless --apply is given. Without an action it dreams.
 
     Examples:
         memolith dream --dry-run
         memolith dream status
         memolith dream explain memory/2026-04-09.md#L12
     """
-    if bool(key) != (action == "explain"):
-        problem = "Only explain takes a KEY." if key else "Explain what? Name a statement."
-        raise UsageError(problem, hint="memolith dream explain memory/2026-04-09.md#L12")
-    if action == "run":
-        run_job(call, "dream", **how)
-        return
+
+
+@dream.command("run")
+@dry_run_option
+@apply_option
+@flag("--again", help="also what you undid or declined (status lists it)")
+@click.pass_obj
+def run_dream(call: Call, /, **how: bool) -> None:
+    """Dream now."""
+    run_job(call, "dream", **how)
+
+
+@dream.command("status")
+@click.pass_obj
+def dream_status(call: Call) -> None:
+    """Show what is tracked, and what is next."""
     with call.open() as memory:
-        if action == "status":
-            _show_dream_status(call, memory)
-        else:
-            _explain_dream(call, memory.jobs.explain(key or ""))
-
-
-def _show_dream_status(call: Call, memory: Memory) -> None:
-    status = memory.jobs.dream_status()
+        status = memory.jobs.dream_status()
     if call.prints_json(status):
         return
     output.say(output.bold("Dreaming"), f"  last dream: {status.last_dream or 'none yet'}")
@@ -232,7 +235,13 @@ def _show_dream_status(call: Call, memory: Memory) -> None:
     call.warn(status.warnings)
 
 
-def _explain_dream(call: Call, found: DreamExplanation) -> None:
+@dream.command("explain")
+@click.argument("key", help="a citation that status shows, the id of a record, or the words")
+@click.pass_obj
+def explain_dream(call: Call, key: str) -> None:
+    """Say why a statement is promoted or not."""
+    with call.open() as memory:
+        found = memory.jobs.explain(key)
     if call.prints_json(found):
         return
     verdict = "would be promoted" if found.promotes else f"would not be promoted: {found.reason}"
@@ -251,9 +260,7 @@ def _explain_dream(call: Call, found: DreamExplanation) -> None:
 
 
 @command()
-@click.option(
-    "--kind", metavar="KIND", type=Choice(_KINDS), help=f"only these: {', '.join(_KINDS)}"
-)
+@click.option("--kind", metavar="KIND", type=Choice(_KINDS), help=f"one of {', '.join(_KINDS)}")
 @limit_option(50, "how many findings")
 def scan(call: Call, kind: str | None, limit: int) -> None:
     """Look for contradictions, copies and open secrets.
@@ -282,17 +289,7 @@ def scan(call: Call, kind: str | None, limit: int) -> None:
     output.say(f"{counted(len(found), 'finding')} in {among}")
 
 
-class _Jobs(Group):
-    """`jobs` alone lists them."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Options in front of the action, which is `list` if there is none."""
-        rest = click.Group.parse_args(self, ctx, args)
-        ctx._protected_args = ctx._protected_args or ["list"]  # noqa: SLF001 - click has no other name for it
-        return rest
-
-
-@click.group("jobs", cls=_Jobs)
+@click.group("jobs", cls=Group, default="list")
 def jobs() -> None:
     """See what jobs did or propose; apply it, undo it.
 

@@ -229,15 +229,22 @@ class Command(click.Command):
 
 
 class Group(Command, click.Group):
-    """A command with actions, such as `jobs`."""
+    """A command with actions, such as `jobs`; `default` is the action if none is named."""
 
     command_class = Command  # of its actions
 
-    def __init__(self, *args: Any, **more: Any) -> None:
-        """Without an action it says what is missing, instead of showing help."""
+    def __init__(self, *args: Any, default: str = "", **more: Any) -> None:
+        """Without an action or a default it says what is missing, instead of showing help."""
         super().__init__(*args, no_args_is_help=False, **more)
+        self.default = default
 
-    parse_args = click.Group.parse_args  # options in front of the action, which reads the rest
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Options in front of the action, which reads the rest."""
+        is_named = not {*self.commands, "--help", "-h"}.isdisjoint(args)
+        is_mistaken = bool(args) and not looks_like_option(args[0])
+        if self.default and not (is_named or is_mistaken or ctx.resilient_parsing):
+            args = [self.default, *args]
+        return click.Group.parse_args(self, ctx, args)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Its actions, and then its options."""
@@ -349,6 +356,8 @@ def limit_option(default: int, text: str) -> Callable[[Function], Function]:
 
 
 yes_option = flag("--yes", help="do not ask")
+dry_run_option = flag("--dry-run", help="show the changes, write nothing")
+apply_option = flag("--apply", "at_once", help='apply at once, even if jobs.review is "ask"')
 
 
 def read_metadata(pairs: Iterable[str]) -> dict[str, object]:

@@ -32,15 +32,9 @@ _MAX_ARENAS = 2
 
 @command()
 @click.option(
-    "--tools",
-    metavar="NAMES",
-    help="core (default), all, or names with commas between them; also the setting mcp.tools",
+    "--tools", metavar="NAMES", help="core (the default), all, or names of tools with commas"
 )
-@click.option(
-    "--http",
-    is_flag=True,
-    help="serve over HTTP instead, on this machine, to callers with the token",
-)
+@flag("--http", help="serve over HTTP instead, on this machine, to callers with the token")
 @click.option("--port", type=COUNT, help="with --http; 0 takes any free one")
 def mcp(call: Call, tools: str | None, http: bool, port: int | None) -> None:
     """Serve an agent over the Model Context Protocol, on standard input and output.
