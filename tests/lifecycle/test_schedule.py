@@ -18,7 +18,8 @@ from memolith.errors import WriterBusyError
 from memolith.files.folder import Folder
 from memolith.files.locks import SCHEDULE_LOCK, OwnerLock
 from memolith.jobs import scheduler as scheduler_module
-from memolith.jobs.scheduler import Schedule, Scheduler, _Watcher, last_runs, maintain
+from memolith.jobs.compact import CompactJob
+from memolith.jobs.scheduler import NEVER, Scheduler, is_due, last_runs, maintain
 from tests.conftest import StoppedTime
 from tests.lifecycle.life import live
 
@@ -51,28 +52,25 @@ def clock_at(moment: datetime, zone: str = "UTC") -> Clock:
 def test_a_cron_expression_is_due_once_after_each_planned_time(
     last: datetime, now: datetime, due: bool
 ) -> None:
-    schedule = Schedule(job="compact", cron="0 3 * * *")
-    assert schedule.is_due(last, clock_at(now)) is due
-    assert schedule.is_due(None, clock_at(now))
+    assert is_due("0 3 * * *", last, clock_at(now)) is due
+    assert is_due("0 3 * * *", NEVER, clock_at(now))
 
 
 def test_an_interval_wins_over_cron() -> None:
-    schedule = Schedule(job="compact", cron="0 3 * * *", every_hours=2)
-    assert not schedule.is_due(at(5, 1, 2), clock_at(at(5, 1, 3, 30)))
-    assert schedule.is_due(at(5, 1, 2), clock_at(at(5, 1, 4)))
+    assert not is_due("0 3 * * *", at(5, 1, 2), clock_at(at(5, 1, 3, 30)), every_hours=2)
+    assert is_due("0 3 * * *", at(5, 1, 2), clock_at(at(5, 1, 4)), every_hours=2)
 
 
 def test_three_in_the_morning_is_that_of_the_user() -> None:
-    schedule = Schedule(job="compact", cron="0 3 * * *")
-    assert not schedule.is_due(at(5, 1, 12), clock_at(at(5, 2, 3, 30), "America/Lima"))
-    assert schedule.is_due(at(5, 1, 12), clock_at(at(5, 2, 8, 30), "America/Lima"))
+    assert not is_due("0 3 * * *", at(5, 1, 12), clock_at(at(5, 2, 3, 30), "America/Lima"))
+    assert is_due("0 3 * * *", at(5, 1, 12), clock_at(at(5, 2, 8, 30), "America/Lima"))
 
 
 def test_on_the_night_with_two_hours_of_the_same_name_it_runs_once() -> None:
-    schedule, runs, last = Schedule(job="compact", cron="30 2 * * *"), 0, at(10, 24, 12)
+    runs, last = 0, at(10, 24, 12)
     moment = at(10, 24, 22)
     while moment < at(10, 25, 10):  # 25 October 2026: Madrid sets its clocks back at 3:00
-        if schedule.is_due(last, clock_at(moment, "Europe/Madrid")):
+        if is_due("30 2 * * *", last, clock_at(moment, "Europe/Madrid")):
             runs, last = runs + 1, moment
         moment += timedelta(minutes=5)
     assert runs == 1
@@ -126,25 +124,12 @@ def test_passing_the_limits_makes_it_due_before_its_time(
     assert [report.job for report in maintain(grown.jobs)] == ["compact"]
 
 
-def test_whoever_looks_on_waits_for_a_quiet_moment_but_not_for_ever(grown: Memory) -> None:
+def test_what_a_run_had_to_leave_is_not_compacted_again_until_it_grows(grown: Memory) -> None:
     with Folder(grown.root) as folder:
-        watcher = _Watcher(waits_for_quiet=True)
-
-        def looks() -> bool:
-            return watcher.wants_compaction(grown.jobs, folder, left=0)
-
-        assert [looks(), looks()] == [False, True]
-        grown.remember("a letter")
-        assert [looks(), looks()] == [False, True]
-        never_quiet = []
-        for number in range(25):
-            grown.remember(f"letter {number}")
-            never_quiet.append(looks())
-        assert never_quiet.index(True) == 20
-        quiet = _Watcher(waits_for_quiet=False)
-        assert quiet.wants_compaction(grown.jobs, folder, left=0)
         size = Path(grown.root, "MEMORY.md").stat().st_size
-        assert not quiet.wants_compaction(grown.jobs, folder, left=size)
+        assert CompactJob.is_wanted(grown.config, folder, 0)
+        assert not CompactJob.is_wanted(grown.config, folder, size)
+        assert CompactJob.is_wanted(grown.config, folder, int(size / 1.1))
 
 
 def test_a_first_maintain_says_what_is_due_and_runs_one_after_the_other(
@@ -156,10 +141,11 @@ def test_a_first_maintain_says_what_is_due_and_runs_one_after_the_other(
     told: list[str] = []
     reports = maintain(
         memory.jobs,
-        begin=lambda due: told.append(f"due {' '.join(due)}"),
+        say=told.append,
         tell=lambda report: told.append(report.job),
     )
-    assert told == ["due experiences dream compact", "experiences", "dream", "compact"]
+    due = "Due, one after the other: experiences, dream, compact."
+    assert told == [due, "experiences", "dream", "compact"]
     assert [report.job for report in reports] == told[1:]
     assert maintain(memory.jobs) == ()
 
@@ -231,33 +217,15 @@ def test_an_unexpected_error_does_not_end_the_schedule_and_is_logged(
     assert "ZeroDivisionError" in caplog.text
 
 
-def test_the_scheduler_says_that_it_waits_for_a_quiet_moment(grown: Memory) -> None:
-    maintain(grown.jobs)
-    for number in range(80):
-        grown.remember(f"postcard {number}")
-    told: list[str] = []
-    done = threading.Event()
-    scheduler = Scheduler(
-        grown.jobs,
-        poll_seconds=0.05,
-        waits=lambda: told.append("waits"),
-        tell=lambda report: (told.append(report.job), done.set()),
-    )
-    scheduler.start()
-    assert done.wait(300)
-    scheduler.stop(300)
-    assert told[:2] == ["waits", "compact"]
-
-
 def test_who_holds_a_lock_file_that_was_deleted_does_not_keep_the_schedule(grown: Memory) -> None:
     turns: list[bool] = []
     kept, lost = threading.Event(), threading.Event()
 
-    def turn(ours: bool) -> None:
-        turns.append(ours)
+    def say(sentence: str) -> None:
+        turns.append(ours := sentence.startswith("Keeping the schedule"))
         (kept if ours else lost).set()
 
-    scheduler = Scheduler(grown.jobs, poll_seconds=0.05, turn=turn)
+    scheduler = Scheduler(grown.jobs, poll_seconds=0.05, say=say)
     scheduler.start()
     assert kept.wait(300)
     with Folder(grown.root) as folder:
@@ -295,12 +263,12 @@ def test_of_two_schedulers_the_second_takes_over_when_the_first_dies(grown: Memo
         done = threading.Event()
         waits, turns = threading.Event(), list[bool]()
 
-        def turn(ours: bool) -> None:
-            turns.append(ours)
+        def say(sentence: str) -> None:
+            turns.append(sentence.startswith("Keeping the schedule"))
             waits.set()
 
         scheduler = Scheduler(
-            grown.jobs, poll_seconds=0.05, tell=lambda report: done.set(), turn=turn
+            grown.jobs, poll_seconds=0.05, tell=lambda report: done.set(), say=say
         )
         scheduler.start()
         assert not done.wait(0.4)

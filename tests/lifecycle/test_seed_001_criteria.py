@@ -33,7 +33,7 @@ def test_sc1_settings_switch_compaction_and_experiences_on_and_off_and_are_docum
 def test_sc2_compaction_runs_on_schedule_and_blocks_nobody(
     grown: Memory, slow: Slow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memolith.jobs.api.choose_summariser", lambda config, key: slow)
+    monkeypatch.setattr("memolith.jobs.compact.choose_summariser", lambda config, key: slow)
     told = threading.Event()
     scheduler = Scheduler(grown.jobs, poll_seconds=0.05, tell=lambda report: told.set())
     scheduler.start()

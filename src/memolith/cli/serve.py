@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from copy import copy
 from dataclasses import asdict
-from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -335,6 +334,7 @@ def maintain(call: Call, once: bool, every: bool) -> None:
         memolith config set compact.enabled true
     """
     from memolith.cli.jobs import show_report  # loads all that jobs need
+    from memolith.config.sections import scheduled_jobs
     from memolith.jobs.reports import JobList, JobReport
     from memolith.jobs.scheduler import maintain as run_due
 
@@ -346,30 +346,22 @@ def maintain(call: Call, once: bool, every: bool) -> None:
         memories = [
             stack.enter_context(one.open()) for one in (_profiles(call) if every else [call])
         ]
-        kept = [
-            (one, names) for one in memories if one.profile.exists and (names := _scheduled(one))
-        ]
-        is_on = any(map(_scheduled, memories))
+        is_on = any(scheduled_jobs(one.config) for one in memories)
+        kept = [one for one in memories if one.profile.exists and scheduled_jobs(one.config)]
         if kept and not once:
             _keep_schedules(kept, show)
             return
         reports: list[JobReport] = []
-        for memory, _ in kept:
+        for memory in kept:
             if every:
                 output.note(f"{memory.profile.name}:")
-            reports += run_due(memory.jobs, begin=_tell_due, tell=show)
+            reports += run_due(memory.jobs, say=output.note, tell=show)
     if call.prints_json(JobList(tuple(reports))):
         return
     if not is_on:
         output.note("No job is switched on. Try: ", call.again("config set compact.enabled true"))
     elif not reports:
         output.note("Nothing is due.")
-
-
-def _scheduled(memory: Memory) -> list[str]:
-    from memolith.jobs.scheduler import schedules
-
-    return [schedule.job for schedule in schedules(memory.jobs)]
 
 
 def _profiles(call: Call) -> Iterator[Call]:
@@ -385,28 +377,12 @@ def _profiles(call: Call) -> Iterator[Call]:
             yield one
 
 
-def _tell_due(due: Sequence[str]) -> None:
-    if len(due) > 1:
-        output.note(f"Due, one after the other: {', '.join(due)}.")
-
-
-def _keep_schedules(
-    kept: Sequence[tuple[Memory, Sequence[str]]], show: Callable[..., None]
-) -> None:
+def _keep_schedules(kept: Sequence[Memory], show: Callable[..., None]) -> None:
     import signal
 
     from memolith.jobs.scheduler import Scheduler
 
-    schedulers = [
-        Scheduler(
-            memory.jobs,
-            tell=show,
-            turn=partial(_say_turn, memory.root, names),
-            begin=_tell_due,
-            waits=partial(_say_over, memory.config.profile.primary),
-        )
-        for memory, names in kept
-    ]
+    schedulers = [Scheduler(memory.jobs, tell=show, say=output.note) for memory in kept]
     ended = schedulers[0].has_ended
     signal.signal(signal.SIGTERM, lambda *_: ended.set())
     for scheduler in schedulers:
@@ -420,19 +396,3 @@ def _keep_schedules(
     for scheduler in schedulers:
         if scheduler.failure is not None:
             raise scheduler.failure
-
-
-def _say_turn(root: str, names: Sequence[str], ours: bool) -> None:
-    text = f"Keeping the schedule of {root}: {', '.join(names)}. Ctrl-C ends it."
-    if not ours:
-        text = (
-            f"Another process keeps the schedule of {root}."
-            " This one waits, and takes over when that one ends. Ctrl-C ends the wait."
-        )
-    output.note(text)
-
-
-def _say_over(path: str) -> None:
-    from memolith.jobs.scheduler import WAITS
-
-    output.note(f"{path} is over its limits: {WAITS}.")

@@ -16,6 +16,7 @@ from memolith.files.passages import ledger_for
 from memolith.jobs import apply, approve, diffs, history
 from memolith.jobs.chat import read_chat
 from memolith.jobs.compact import CompactJob
+from memolith.jobs.compact_plan import is_over
 from memolith.jobs.dream import DreamJob, save_recalls
 from memolith.jobs.dream_status import dream_status, explain
 from memolith.jobs.experiences import ExperienceJob
@@ -37,7 +38,7 @@ from memolith.jobs.reports import (
     ScheduledRun,
 )
 from memolith.jobs.run import ANOTHER_JOB, apply_proposal, run_job, run_unattended, trim
-from memolith.jobs.scheduler import Run, is_over, last_runs, note_run
+from memolith.jobs.scheduler import Run, last_runs, note_run
 from memolith.jobs.timeline import open_chats, receipts
 from memolith.jobs.trim import TrimJob
 from memolith.llm.prompts import load_prompt
@@ -52,10 +53,10 @@ if TYPE_CHECKING:  # it loads NumPy
     from memolith.finder import Finder
 
 # What a proposal or report of the past is about, by the name of its job.
-_KINDS: Mapping[str, type[Job[Any]]] = {
+KINDS: Mapping[str, type[Job[Any]]] = {
     kind.name: kind for kind in (TrimJob, CompactJob, DreamJob, ExperienceJob)
 }
-_COVERED = {kind.name: kind.covered for kind in _KINDS.values()} | {NAME: covered}
+_COVERED = {kind.name: kind.covered for kind in KINDS.values()} | {NAME: covered}
 
 
 # A chat is open if something was said in it this lately.
@@ -77,6 +78,11 @@ class Jobs:
     @property
     def _place(self) -> Workplace:
         return Workplace.of(self.store, by_hand=self._by_hand)
+
+    @property
+    def kinds(self) -> Mapping[str, type[Job[Any]]]:
+        """The jobs that can wait as a proposal, by their names."""
+        return KINDS
 
     @property
     def clock(self) -> Clock:
@@ -103,8 +109,7 @@ class Jobs:
         """Save what matters of chats that are still open; returns how many records that made."""
         place = self._place
         with place.reading() as folder:
-            stamp = folder.stamp(place.config.profile.primary)
-            if stamp is None or not is_over(place.config, folder, stamp[1]):
+            if not is_over(place.config, folder):
                 return 0  # nothing is going to be compacted
             chats = open_chats(folder, place.clock.now() - _OPEN_FOR)
         saved = 0
@@ -352,7 +357,7 @@ class Jobs:
         Then it raises FileChangedError, which names the new proposal.
         """
         gate.check_is_text(job_id=job_id)
-        return self._synced(apply_proposal(self._place, job_id, _KINDS))
+        return self._synced(apply_proposal(self._place, job_id, KINDS))
 
     def decline(self, job_id: str) -> JobReport:
         """Delete a proposal."""

@@ -14,6 +14,7 @@ from memolith.config.load import LLM_KEY, api_key
 from memolith.config.sections import Config
 from memolith.errors import MemolithError
 from memolith.files import layout
+from memolith.files.folder import Folder
 from memolith.files.record_format import encode_line, encode_time
 from memolith.interfaces import Statement, Summariser
 from memolith.jobs import long_memory
@@ -25,6 +26,8 @@ from memolith.jobs.compact_plan import (
     Group,
     Scope,
     describe,
+    has_grown,
+    is_over,
     plan_compaction,
     record_lines,
     short,
@@ -105,6 +108,11 @@ class CompactJob(Job[CompactPlan]):
         """The job of this memory, whose summaries are written by its model, if it has one."""
         summariser = choose_summariser(place.config.llm, api_key(LLM_KEY))
         return cls(place.config, place.clock, summariser, by_hand=place.by_hand)
+
+    @staticmethod
+    def is_wanted(config: Config, folder: Folder, left: int) -> bool:
+        """Whether MEMORY.md has passed its limits since the last run."""
+        return has_grown(config, folder, left) and is_over(config, folder)
 
     def _scope(self, undone: Collection[str] = (), secret: Collection[str] = ()) -> Scope:
         external = self._config.trust.external

@@ -13,8 +13,10 @@ from datetime import date, datetime, timedelta
 from itertools import product
 from typing import NamedTuple
 
-from memolith.config.sections import CompactConfig
+from memolith.config.sections import CompactConfig, Config
+from memolith.files import layout
 from memolith.files.document import Document
+from memolith.files.folder import Folder
 from memolith.jobs.job import Plan
 from memolith.text.summary_line import short_id
 from memolith.text.wording import counted
@@ -36,6 +38,7 @@ _HALF_LIFE_DAYS = 14  # a day this much older gets half the room
 _SLACK = 0.15
 # Where what must stay fills the limit alone, summaries may still have this share of it.
 _ROOM = 0.5
+_GROWN = 1.05
 
 NO_LIMIT = "no limit is set: see compact.max_records and compact.max_chars"
 _NOTHING_IN_SCOPE = "no record is old enough and unprotected"
@@ -157,6 +160,44 @@ class Limits:
     def spare_chars(self, size: Size) -> float:
         """How many characters more there may be."""
         return max(0, self._limits[1][1] - size.chars)
+
+
+def is_over(config: Config, folder: Folder) -> bool:
+    """Whether MEMORY.md has more characters or records than it may have, by a quick look."""
+    limits, path = config.compact, config.profile.primary
+    stamp = folder.stamp(path)
+    if stamp is None:
+        return False
+    if limits.max_chars and stamp[1] > limits.max_chars:
+        return True
+    return bool(limits.max_records) and (
+        (folder.read(path) or b"").count(b"\n- {") > limits.max_records
+    )
+
+
+def has_grown(config: Config, folder: Folder, left: int) -> bool:
+    """Whether MEMORY.md is a little larger than the last run left it: until then there is little to gain."""
+    stamp = folder.stamp(config.profile.primary)
+    return stamp is not None and stamp[1] >= left * _GROWN
+
+
+def limit_message(config: Config, folder: Folder, left: int, came_of: str) -> str:
+    """That MEMORY.md is over its limits, and when it is compacted; "" if it is not over them.
+
+    `left` is its size after the last scheduled run, `came_of` the outcome of that.
+    """
+    if not is_over(config, folder):
+        return ""
+    over = f"{config.profile.primary} is over its limits (compact.max_records, compact.max_chars)"
+    if any(folder.walk(layout.PROPOSALS_FOLDER, suffix="-compact.json")):
+        return f"{over}, and a proposal to compact it waits for you: memolith jobs"
+    if not config.compact.enabled:
+        return f"{over}, and compaction is switched off (compact.enabled)"
+    if not has_grown(config, folder, left):
+        is_yours = came_of.startswith("proposed: ") or came_of.endswith(TAKEN_BACK)
+        what = "what you declined or took back" if is_yours else "what must stay"
+        return f"{over} by {what}: looked at again when it has grown, or at its time (compact.cron)"
+    return f"{over}: compaction follows within a minute, while memolith mcp, serve or maintain runs"
 
 
 @dataclass(frozen=True, slots=True)

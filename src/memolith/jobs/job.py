@@ -139,6 +139,12 @@ class Job(ABC, Generic[P]):
     def of(cls, place: Workplace) -> Self:
         """The job of this memory, with its settings."""
 
+    @staticmethod
+    def is_wanted(config: Config, folder: Folder, left: int) -> bool:
+        """Whether it is due before its time; the last scheduled run left MEMORY.md with so many bytes."""
+        del config, folder, left
+        return False
+
     @abstractmethod
     def plan(self, snapshot: Snapshot) -> P:
         """What is to be done."""
