@@ -8,11 +8,14 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 
 from memolith.search.reorder import first_names, phrases_of
-from memolith.text.choices import add_joined, choices, own_words
+from memolith.text.chinese import glosses
+from memolith.text.choices import TRANSLATION, add_joined, choices, own_words
 from memolith.text.clock_times import with_halves
 from memolith.text.dates import LIKELY, DayRange, find_days, without_days
+from memolith.text.scripts import is_pair
 from memolith.text.stopwords import StopWords, is_stop_word, keywords, language_of, of_days
 from memolith.text.synonyms import Synonyms
+from memolith.text.terms import stems
 from memolith.text.tokens import words
 
 # A question is not a document: beyond this nothing more is learned, and it only takes time.
@@ -140,6 +143,24 @@ def unread(question: str) -> str:
     return ""
 
 
+def _add_glosses(
+    english: Sequence[tuple[str, Sequence[str]]],
+    asked: list[str],
+    terms: list[dict[str, float]],
+    own: dict[str, str],
+) -> None:
+    """Put Chinese words with their translations in the place of the pairs of characters that they are read as."""
+    others = [(word, some) for word, some in zip(asked, terms, strict=True) if not is_pair(word)]
+    asked[:], terms[:] = [word for word, _ in others], [some for _, some in others]
+    for chinese, translations in english:
+        stemmed = {stems(word)[0]: TRANSLATION for word in translations}
+        for part in words(chinese):
+            if part not in asked:
+                asked.append(part)
+                terms.append({**stemmed, part: 1.0})
+            own.update(dict.fromkeys(translations, part))
+
+
 def plan(question: str, today: date, reader: Reader | None = None) -> QueryPlan:
     """Understand a question. Any text is a question; one without words finds nothing by words."""
     reader = reader or Reader()
@@ -162,6 +183,8 @@ def plan(question: str, today: date, reader: Reader | None = None) -> QueryPlan:
         asked, language=language, extra=extra, names=names, with_synonyms=reader.with_synonyms
     )
     add_joined(terms, asked, spoken)
+    if reader.with_synonyms and (english := glosses(text)):
+        _add_glosses(english, asked, terms, own)
     return QueryPlan(
         text=text,
         meant=" ".join((text, *own)),
