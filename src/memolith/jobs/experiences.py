@@ -8,7 +8,7 @@ What leaves the file goes to the archive.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Self
@@ -19,7 +19,7 @@ from memolith.files import layout
 from memolith.files.chat_log import parse_turn
 from memolith.files.document import Document, Line
 from memolith.files.gate import new_id
-from memolith.files.ledger import digest, secret_ids, source_of
+from memolith.files.ledger import digest, source_of
 from memolith.files.notes import records_in
 from memolith.files.record_format import RecordFormatError, encode_line, encode_time, parse_time
 from memolith.interfaces import Vectors
@@ -37,7 +37,7 @@ from memolith.text.sentences import sentences
 from memolith.text.similarity import copy_key, tells_apart
 from memolith.text.wording import counted
 from memolith.types import REPEATS, Provenance, Record
-from memolith.visibility import Patterns, current, trust_in_file
+from memolith.visibility import trust_in_file
 
 ARCHIVE = f"{layout.ARCHIVE_FOLDER}/experiences-archive.md"
 # A record may carry a time a little before the last run: a clock was set back, a writer was slow.
@@ -90,7 +90,7 @@ class ExperienceJob(Job[ExperiencePlan]):
         document = Document.parse(self._config.path, snapshot.read(self._config.path) or b"")
         lines = {record.id: line for line, record in document.records()}
         stored = {record.id: record for _, record in document.records()}
-        found = self._candidates(snapshot, stored.values(), now)
+        found = self._candidates(snapshot, stored.values())
         new, warning = _unique(list(stored.values()), found, self._config.uniqueness, now)
         kept = {**stored, **{record.id: record for record in new}}
         outdated = list(replaced_by_newer(list(kept.values())))
@@ -155,19 +155,14 @@ class ExperienceJob(Job[ExperiencePlan]):
         known = {source_of(record) for _, record in stored.records()}
         lines = b"".join(line for file, line in inserted_lines(changes) if file == path)
         new = [record for _, record in Document.parse(path, lines).records()]
-        files = [*snapshot.files(), layout.CONVERSATIONS]
-        external, now = self._place.config.trust.external, self._place.clock.now()
         sources = {source_of(record) for record in new}
-        found = candidates(snapshot, files, now, external, sources) if new else []
+        found = self._possible(snapshot, lambda one: source_of(one) in sources) if new else []
         said = {(source_of(one), one.text, one.provenance) for one in found}
-        forgotten = snapshot.forgotten()
         for record in new:
             source = source_of(record)
             if source in known:
                 yield f"{source}: it was added already"
-            elif (source, record.text, record.provenance) not in said or (
-                digest(record.text) in forgotten
-            ):
+            elif (source, record.text, record.provenance) not in said:
                 yield f"{source}: it does not say this any more, or must not be told"
 
     @staticmethod
@@ -178,29 +173,55 @@ class ExperienceJob(Job[ExperiencePlan]):
             if isinstance(source, str):
                 yield source
 
-    def _candidates(
-        self, snapshot: Snapshot, stored: Collection[Record], now: datetime
-    ) -> list[Record]:
+    def _candidates(self, snapshot: Snapshot, stored: Collection[Record]) -> list[Record]:
         last_run = max(filter(None, map(_extracted, stored)), default=None)
         since = last_run - _OVERLAP if last_run else None
         undone = undone_by(snapshot.read(UNDONE), self.name)
-        # A run by hand adds again what was undone, however old it is.
-        again = undone if self._place.by_hand else frozenset()
         archived = Document.parse(ARCHIVE, snapshot.read(ARCHIVE) or b"").records()
-        sources = {source_of(record) for record in (*stored, *(record for _, record in archived))}
-        sources |= frozenset() if self._place.by_hand else undone
-        day = self._place.clock.day_of(since) if since and not again else None
-        paths = [
-            path for path in (*snapshot.files(), layout.CONVERSATIONS) if _may_be_new(path, day)
+        known = {source_of(record) for record in (*stored, *(record for _, record in archived))}
+        # A run by hand adds again what was undone, however old it is.
+        again, known = (undone, known) if self._place.by_hand else (frozenset(), known | undone)
+
+        def is_new(one: Record) -> bool:
+            source = source_of(one)
+            is_late = since is None or one.created > since or source in again
+            return is_late and source not in known
+
+        return self._possible(snapshot, is_new)
+
+    def _possible(self, snapshot: Snapshot, wanted: Callable[[Record], bool]) -> list[Record]:
+        """Those of all possible experiences that are wanted, oldest first.
+
+        Superseded, expired, secret and forgotten records and text of strangers are not possible.
+        """
+        now, external = self._place.clock.now(), self._place.config.trust.external
+        ledger, forgotten = snapshot.ledger(), snapshot.forgotten()
+        records = {
+            record.id: record
+            for path in snapshot.files()
+            for record in records_in(path, snapshot.read(path) or b"")
+        }
+        found = [
+            _experience(record, bare_text(record.text), record.id, record.category)
+            for record in records.values()
+            if record.category not in _NEVER
+            and record.sensitivity != "secret"
+            and record.id not in ledger.secret
+            and not source_of(record)
+            and not ledger.is_past(record.id, now)
         ]
-        forgotten = snapshot.forgotten()
-        return [
+        found += _from_turns(snapshot.read(layout.CONVERSATIONS) or b"")
+        fit = (
             one
-            for one in candidates(snapshot, paths, now, self._place.config.trust.external)
-            if (since is None or one.created > since or source_of(one) in again)
-            and source_of(one) not in sources
+            for one in found
+            if wanted(one)
+            and trust_in_file(one.provenance.channel, external) != "external"
+            and len(one.text.split()) >= _MIN_WORDS
+            and any(importance(sentence) > 0 for sentence in sentences(one.text))
+            and not surely_holds_secret(one.text)
             and not (forgotten and digest(one.text) in forgotten)
-        ]
+        )
+        return sorted(fit, key=lambda one: one.created)
 
     def _least_valuable(
         self, snapshot: Snapshot, left: Mapping[str, Record], now: datetime
@@ -224,48 +245,6 @@ class ExperienceJob(Job[ExperiencePlan]):
             )
 
         yield from sorted(left, key=lambda name: (value(left[name]), name))[:too_many]
-
-
-def candidates(
-    snapshot: Snapshot,
-    paths: Collection[str],
-    now: datetime,
-    external: Patterns,
-    wanted: Collection[str] = (),
-) -> list[Record]:
-    """What of these files may become an experience, as one each, oldest first; with `wanted`, of these sources only.
-
-    Superseded, expired and secret records and text of strangers are left out.
-    """
-    records: dict[str, Record] = {}
-    secret: set[str] = set()  # one file that says so is enough
-    found: list[Record] = []
-    for path in paths:
-        data = snapshot.read(path) or b""
-        if path == layout.CONVERSATIONS:
-            found += _from_turns(data)
-        else:
-            records.update(
-                (record.id, record) for record in records_in(path, data) if not source_of(record)
-            )
-            secret.update(secret_ids(data))
-    found += [
-        _experience(record, bare_text(record.text), record.id, record.category)
-        for record in current(records.values(), now)
-        if record.id not in secret
-        and record.sensitivity != "secret"
-        and record.category not in _NEVER
-    ]
-    fit = (
-        one
-        for one in found
-        if (not wanted or source_of(one) in wanted)
-        and trust_in_file(one.provenance.channel, external) != "external"
-        and len(one.text.split()) >= _MIN_WORDS
-        and any(importance(sentence) > 0 for sentence in sentences(one.text))
-        and not surely_holds_secret(one.text)
-    )
-    return sorted(fit, key=lambda one: one.created)
 
 
 def replaced_by_newer(experiences: Sequence[Record]) -> Iterator[str]:
@@ -357,10 +336,3 @@ def _from_turns(data: bytes) -> Iterator[Record]:
                 yield _experience(
                     said, text, f"{turn.chat}@{turn.created.isoformat()}#{claim_key(text)}", "turn"
                 )
-
-
-def _may_be_new(path: str, since: object) -> bool:
-    """Whether a file can hold what was written since that day: of daily logs, the later ones."""
-    if path.startswith("."):
-        return False
-    return since is None or not layout.is_daily_log(path) or path >= f"memory/{since}"
