@@ -45,13 +45,11 @@ def test_the_same_question_on_the_same_day_is_one_recall_even_across_folds() -> 
 
 
 def test_a_statement_whose_lines_moved_stays_one_entry() -> None:
-    state = fold(RecallState(signals={}), [shown()])
-    moved = fold(
-        replace(state, signals=dict.fromkeys(state.entries, 0.4)),
-        [shown(day=16, first_line=30, last_line=31)],
-    )
+    state = fold(RecallState(), [shown()])
+    moved = fold(state, [shown(day=16, first_line=30, last_line=31)])
     assert list(moved.entries) == ["memory:memory/2026-11-01.md:30:31"]
-    assert moved.signals == {"memory:memory/2026-11-01.md:30:31": 0.4}
+    assert [entry.recalls for entry in state.entries.values()] == [1]  # a value stays as it was
+    assert [entry.recalls for entry in moved.entries.values()] == [2]
 
 
 def test_another_statement_on_the_same_lines_is_another_entry() -> None:

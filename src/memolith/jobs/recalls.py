@@ -39,7 +39,6 @@ class Shown:
     words: tuple[str, ...] = ()
 
 
-_SOURCE = 2  # the highest rank: see `_rank`
 # The types of a row; JSON writes a score of 0 or 1 as an integer.
 _ROWS = {(str, int, int, score, str, str, str, int) for score in (float, int)}
 
@@ -87,7 +86,6 @@ def fold(
     if not events:
         return state
     entries = dict(state.entries)
-    signals = dict(state.signals)
     by_claim = {_claim(entry): key for key, entry in entries.items()}
     groups: dict[str, list[Shown]] = {}
     used = []
@@ -100,19 +98,12 @@ def fold(
         key = by_claim.get(claim)
         entry = _shown(entries.pop(key) if key else None, shown, own_output)
         new_key = _free_key(entries, entry)
-        if key and key in signals and key != new_key:
-            signals[new_key] = signals.pop(key)
         entries[new_key] = entry
         by_claim[claim] = new_key
     if used:
         entries = _with_uses(entries, used)
     updated = max(event.at for event in events)
-    return replace(
-        state,
-        entries=entries,
-        signals=signals,
-        updated=max(state.updated or updated, updated),
-    )
+    return replace(state, entries=entries, updated=max(state.updated or updated, updated))
 
 
 def _claim(entry: Recalled) -> str:
@@ -128,53 +119,35 @@ def _free_key(entries: dict[str, Recalled], entry: Recalled) -> str:
 def _shown(
     entry: Recalled | None, events: Sequence[Shown], own_output: Collection[str]
 ) -> Recalled:
-    last = events[-1]
-    if _rank(last.path, own_output) < _SOURCE:
-        last = max(reversed(events), key=lambda event: _rank(event.path, own_output))
+    """The entry with these events in it, as a new value; cited is the latest of the best places."""
+    best = max(reversed(events), key=lambda event: _rank(event.path, own_output))
     if entry is None:
-        entry = _new(last, events)
+        entry = Recalled(
+            path=best.path,
+            first_line=best.first_line,
+            last_line=best.last_line,
+            snippet=best.snippet,
+            recalls=0,
+            total_score=0.0,
+            max_score=0.0,
+            first_at=events[0].at,
+            last_at=events[0].at,
+            tags=concept_tags(best.snippet),
+        )
     else:
-        is_better = _rank(last.path, own_output) >= _rank(entry.path, own_output)
-        entry = _shown_again(entry, last if is_better else entry, last, len(events))
-    answers = [event for event in events if event.answered]
-    if answers:
+        entry = replace(entry)
+        if _rank(best.path, own_output) >= _rank(entry.path, own_output):
+            entry.path, entry.snippet = best.path, best.snippet
+            entry.first_line, entry.last_line = best.first_line, best.last_line
+    entry.claim, entry.record_id = best.claim, best.record_id or entry.record_id
+    entry.shown += len(events)
+    if answers := [event for event in events if event.answered]:
         _count(answers, entry)
     return entry
 
 
-def _new(last: Shown, events: Sequence[Shown]) -> Recalled:
-    return Recalled(
-        path=last.path,
-        first_line=last.first_line,
-        last_line=last.last_line,
-        snippet=last.snippet,
-        recalls=0,
-        total_score=0.0,
-        max_score=0.0,
-        first_at=events[0].at,
-        last_at=events[0].at,
-        tags=concept_tags(last.snippet),
-        shown=len(events),
-        claim=last.claim,
-        record_id=last.record_id,
-    )
-
-
-def _shown_again(entry: Recalled, place: Shown | Recalled, last: Shown, times: int) -> Recalled:
-    return replace(
-        entry,
-        path=place.path,
-        first_line=place.first_line,
-        last_line=place.last_line,
-        snippet=place.snippet,
-        shown=entry.shown + times,
-        claim=last.claim,
-        record_id=last.record_id or entry.record_id,
-    )
-
-
 def _count(answers: Sequence[Shown], entry: Recalled) -> None:
-    """Count the answers into an entry that nobody else has seen yet: a copy would take twice the time."""
+    """Count the answers into an entry that nobody else has seen yet."""
     counted = _once_a_day(entry, answers)
     days = sorted({*entry.days, *[event.day for event in answers]})
     today = [event.query for event in counted if event.day == days[-1]]
@@ -193,7 +166,7 @@ def _rank(path: str, own_output: Collection[str]) -> int:
     """Of several places that say the same, the one to cite: rather a source than our copy of it."""
     if path in own_output:
         return 0
-    return 1 if path in (ROOT_MEMORY, NESTED_MEMORY) else _SOURCE
+    return 1 if path in (ROOT_MEMORY, NESTED_MEMORY) else 2
 
 
 def _once_a_day(entry: Recalled, events: Sequence[Shown]) -> list[Shown]:
