@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from memolith import Memory
-from memolith.text.units import utf16_units
+from memolith.text.wording import utf16_units
 from tests.cli.conftest import PROGRAM
 from tests.conftest import approve
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memolith.text.budget import estimate_tokens
-from memolith.text.cut import cut
+from memolith.text.budget import cut, estimate_tokens
 from tests.pace import cpu_seconds
 from tests.text.fuzz import texts
 

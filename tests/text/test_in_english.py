@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memolith.text.in_english import in_english
+from memolith.text.synonyms import in_english
 
 
 @pytest.mark.parametrize(

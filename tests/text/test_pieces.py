@@ -7,8 +7,8 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memolith.text.concepts import concept_tags
 from memolith.text.pieces import claim_key, pieces
+from memolith.text.stopwords import concept_tags
 
 TEXT = """\
 # Monday

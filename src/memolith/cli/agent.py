@@ -146,7 +146,7 @@ def _ask_for_hook(
     """
     from memolith.context.session_start import HOOK_CHARS
     from memolith.text.host_text import own_text
-    from memolith.text.units import utf16_units
+    from memolith.text.wording import utf16_units
 
     prompt = hook.prompt or ""
     if prompt.lstrip().startswith("<"):  # what a host says under the user's name

@@ -151,7 +151,7 @@ def _show_text(call: Call, text: str, where: str, marker: output.Marker) -> str:
 
 
 def _show_other_side(who: str, text: str) -> None:
-    from memolith.text.cut import cut
+    from memolith.text.budget import cut
 
     short = cut(one_line(text), _MAX_OTHER_SIDE)
     said = f"{who}: {short.text}{' …' if short.left_out else ''}"

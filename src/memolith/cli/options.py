@@ -39,7 +39,7 @@ from memolith.cli.exit_codes import UsageError
 from memolith.cli.standard_input import MAX_BYTES, decode, is_piped, rest_of_input
 from memolith.config.load import open_profile, settings_from_flags
 from memolith.errors import RefusedError
-from memolith.text.commands import leading
+from memolith.text.wording import leading
 from memolith.types import SENSITIVITIES, SESSION_KINDS, Plain
 
 if TYPE_CHECKING:

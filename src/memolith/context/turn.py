@@ -16,8 +16,8 @@ from memolith.context.skipping import skip_reason
 from memolith.errors import RefusedError
 from memolith.files import gate
 from memolith.results import WEAK, Filters, Hit, SearchResult, TurnContext
+from memolith.text.budget import cut
 from memolith.text.cleaning import one_line
-from memolith.text.cut import cut
 from memolith.text.quotation import held_back
 from memolith.types import SESSION_KINDS, Citation, SessionKind
 from memolith.visibility import may_see

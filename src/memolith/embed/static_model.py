@@ -24,8 +24,8 @@ from memolith.embed.model_files import (
 )
 from memolith.embed.word_pieces import MARK
 from memolith.interfaces import WORD_START, Column, Vectors
-from memolith.text.in_english import in_english
 from memolith.text.stopwords import is_stop_word, stop_words
+from memolith.text.synonyms import in_english
 from memolith.text.tokens import MARKS
 
 _NAME = "wordllama-l2-supercat/3"  # the number is that of our rule to make vectors of the table

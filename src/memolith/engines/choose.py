@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
+from hashlib import blake2b
 
 from memolith.config.sections import IndexConfig
 from memolith.errors import IndexUnavailableError
 from memolith.index.place import open_index
 from memolith.interfaces import Embedder, Index
-from memolith.text.digests import blake2b
 
 
 def open_engine(config: IndexConfig, folder: str, root: str, embedder: Embedder | None) -> Index:

@@ -13,6 +13,7 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import date
+from hashlib import blake2b
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
@@ -25,7 +26,6 @@ from memolith.config.load import INDEX_KEY, api_key
 from memolith.index.sqlite import SqliteIndex
 from memolith.interfaces import FileChange, IndexReplacedError, Vectors
 from memolith.results import Chunk, Filters
-from memolith.text.digests import blake2b
 
 Keys = NDArray[np.int64]
 Mask = NDArray[np.bool_]

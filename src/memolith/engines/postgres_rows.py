@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,6 @@ from memolith.interfaces import (
     Signals,
 )
 from memolith.results import Chunk, Filters
-from memolith.text.digests import blake2b
 
 _KINDS = {"record": RECORD, "turn": TURN, "prose": PROSE}
 _ROLES = {"": NOBODY, "user": USER, "assistant": ASSISTANT}

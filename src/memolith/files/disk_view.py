@@ -13,6 +13,7 @@ import re
 import stat
 from collections.abc import Hashable, Sequence
 from contextlib import AbstractContextManager, suppress
+from hashlib import blake2b
 
 from memolith import clock
 from memolith.errors import MemolithError
@@ -28,7 +29,6 @@ from memolith.files.folder import (
 )
 from memolith.files.locks import LOCK_PATH, STATE_FOLDER
 from memolith.text.cleaning import shown_path
-from memolith.text.digests import blake2b
 from memolith.types import Stamp
 
 # Larger files are reported, and neither indexed nor compared with others.

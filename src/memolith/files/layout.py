@@ -7,11 +7,11 @@ import re
 from contextlib import suppress
 from datetime import date
 from functools import cache
+from hashlib import blake2b
 
 from memolith.config.sections import Config
 from memolith.files.folder import our_errors
 from memolith.files.locks import STATE_FOLDER
-from memolith.text.digests import blake2b
 
 ROOT_MEMORY = "MEMORY.md"
 NESTED_MEMORY = "memory/MEMORY.md"

@@ -10,6 +10,7 @@ import json
 import string
 from collections.abc import Sequence
 from contextlib import suppress
+from hashlib import sha1
 from itertools import chain
 
 from memolith.clock import Clock
@@ -19,7 +20,6 @@ from memolith.files.folder import Folder
 from memolith.files.locks import STATE_FOLDER, make_state_folder
 from memolith.files.record_format import encode_time
 from memolith.results import Hit
-from memolith.text.digests import sha1
 from memolith.text.pieces import Piece, bare_text, claim_key_of_bare, pieces, whole_facts
 from memolith.text.stopwords import keywords
 from memolith.text.terms import stems, terms_of

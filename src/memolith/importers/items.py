@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from hashlib import blake2b
 from typing import Literal
 
 from memolith.clock import Clock
@@ -15,7 +16,6 @@ from memolith.files.gate import NOT_YET
 from memolith.files.notes import file_date, make_slug, readable_note
 from memolith.files.record_format import RecordFormatError, json_part, parse_json, parse_time
 from memolith.results import Turn
-from memolith.text.digests import blake2b
 from memolith.types import SENSITIVITIES, Provenance, Record
 
 Place = Literal["memory", "log", "archive", "experiences", "note"]

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, date, datetime
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,6 @@ from memolith.interfaces import (
     Vectors,
 )
 from memolith.results import Chunk
-from memolith.text.digests import blake2b
 
 _MAX_KEPT = 4_000  # fetched chunks, about a kilobyte each
 _BATCH = 10_000  # values in one statement

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Collection, Mapping, Sequence
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +12,6 @@ from numpy.typing import NDArray
 
 from memolith.index.schema import BLOCK
 from memolith.interfaces import USER
-from memolith.text.digests import blake2b
 from memolith.text.terms import is_second_form
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from memolith.index.vectors import REFUSED, normalised
 from memolith.ingest.terms import Vocabulary
 from memolith.interfaces import Embedder, Vectors, WordVectors
 from memolith.results import Chunk
-from memolith.text.in_english import in_english
+from memolith.text.synonyms import in_english
 
 # A large file has tens of thousands of chunks: taken apart all at once, they would need seventy times its size.
 _AT_ONCE = 1_000

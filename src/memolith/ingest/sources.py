@@ -6,13 +6,13 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from hashlib import blake2b
 
 from memolith import clock
 from memolith.files.chunking import CUT, STANDARD, ChunkSize
 from memolith.files.disk_view import Roots
 from memolith.interfaces import FileChange, FileState, IndexedChunk, WordVectors
 from memolith.results import Turn
-from memolith.text.digests import blake2b
 from memolith.types import Record
 
 RACY = -1  # the time in the stamp of a file that was indexed too soon after it was written

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from hashlib import blake2b
 
 from memolith import clock
 from memolith.errors import MemolithError
@@ -19,7 +20,6 @@ from memolith.ingest.sources import RACY, Days, Patience, Sources, as_seen, text
 from memolith.interfaces import Embedder, FileChange, FileState, Index, IndexedChunk
 from memolith.results import Chunk
 from memolith.text.cleaning import shown_path
-from memolith.text.digests import blake2b
 from memolith.types import Progress, Stamp
 
 # Chunks in one transaction: many, because their postings are written together; few when time is short.

@@ -19,8 +19,8 @@ from memolith.jobs.job import Workplace
 from memolith.jobs.known import Known
 from memolith.jobs.reports import Flushed, FlushReport, Hunk, JobReport
 from memolith.store import Store
+from memolith.text.budget import cut
 from memolith.text.cues import CATEGORIES, begins, is_small_talk, kind_of, plain, says
-from memolith.text.cut import cut
 from memolith.text.date_phrases import MONTHS, WEEKDAYS
 from memolith.text.host_text import own_text
 from memolith.text.names import names_and_numbers

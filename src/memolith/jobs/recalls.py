@@ -6,15 +6,15 @@ import json
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from hashlib import blake2b
 from itertools import chain, zip_longest
 
 from memolith.files.layout import NESTED_MEMORY, ROOT_MEMORY
 from memolith.files.recall_log import LOG, OLDER_LOG, encode_event
 from memolith.files.record_format import RecordFormatError, parse_time
 from memolith.jobs.recall_state import MAX_DAYS, MAX_QUERIES, Cursor, Recalled, RecallState
-from memolith.text.concepts import concept_tags
-from memolith.text.digests import blake2b
 from memolith.text.pieces import claim_key
+from memolith.text.stopwords import concept_tags
 
 
 # Neither frozen nor keyword-only: a dream makes fifty thousand of them.

@@ -10,8 +10,8 @@ from datetime import date
 from itertools import zip_longest
 
 from memolith.interfaces import Statement, Summary
+from memolith.text.budget import cut
 from memolith.text.cues import importance, kind_of, matters, plain
-from memolith.text.cut import cut
 from memolith.text.folding import fold
 from memolith.text.sentences import sentences
 from memolith.text.similarity import copy_key

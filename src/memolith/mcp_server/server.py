@@ -36,7 +36,7 @@ from memolith.mcp_server.tool import Answer, Json, protocol_error, read_text, wh
 from memolith.mcp_server.tools import answer, chosen
 from memolith.memory import Memory
 from memolith.reports import Reconfiguration
-from memolith.text.commands import leading_to
+from memolith.text.wording import leading_to
 from memolith.types import Progress
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from memolith import errors, reports, results, types
 from memolith.jobs import reports as job_reports
 from memolith.mcp_server.tool import validation_message, wire_hints
 from memolith.text.cleaning import spelled
-from memolith.text.commands import leading_to
+from memolith.text.wording import leading_to
 from memolith.types import Citation, Plain
 
 Json = dict[str, object]

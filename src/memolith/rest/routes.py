@@ -34,7 +34,7 @@ from memolith.memory import Memory
 from memolith.reports import InitReport, SettingChange, Settings, SettingValue, SyncReport
 from memolith.rest.answers import NAMES, V1, RequestError, answer_model
 from memolith.results import Turns
-from memolith.text.commands import leading_to
+from memolith.text.wording import leading_to
 from memolith.types import Plain, Record, Records, SessionKind
 
 _JOBS = {

@@ -11,12 +11,12 @@ import stat
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
+from hashlib import blake2b
 
 from memolith.config.sections import StoreConfig
 from memolith.errors import StorageError
 from memolith.files.folder import stamp_of
 from memolith.files.transaction import rewrite_file
-from memolith.text.digests import blake2b
 from memolith.types import Plain, Stamp
 
 FILE = "tokens"

@@ -17,8 +17,7 @@ from memolith.interfaces import NEAR, Nomination
 from memolith.search.candidates import Candidates, QueryContext
 from memolith.search.nominate import nowhere
 from memolith.search.plan import QueryPlan
-from memolith.text.choices import TRANSLATION
-from memolith.text.clock_times import with_halves
+from memolith.text.choices import TRANSLATION, with_halves
 from memolith.text.terms import term_counts
 from memolith.text.tokens import MARKS, words
 

@@ -21,7 +21,7 @@ from memolith.search.candidates import Candidates, Floats, QueryContext, Stage
 from memolith.search.doubt import has_digit
 from memolith.search.reorder import MORE
 from memolith.search.votes import shares
-from memolith.text.in_english import in_english
+from memolith.text.synonyms import in_english
 from memolith.text.tokens import words
 
 Integers = NDArray[np.integer[Any]]

@@ -33,7 +33,7 @@ from memolith.search.rerank import READ, Reranking
 from memolith.search.sessions import rank_sessions
 from memolith.search.showing import hits, retold, sessions, trace
 from memolith.search.votes import decay, is_from_any, max_score, none_from, prefer_days, weigh
-from memolith.text.clock_times import with_halves
+from memolith.text.choices import with_halves
 from memolith.text.summary_line import short_id
 from memolith.text.wording import counted
 

@@ -9,8 +9,7 @@ from datetime import date
 
 from memolith.search.reorder import first_names, phrases_of
 from memolith.text.chinese import glosses
-from memolith.text.choices import TRANSLATION, add_joined, choices, own_words
-from memolith.text.clock_times import with_halves
+from memolith.text.choices import TRANSLATION, add_joined, choices, own_words, with_halves
 from memolith.text.dates import LIKELY, DayRange, find_days, without_days
 from memolith.text.scripts import is_pair
 from memolith.text.stopwords import StopWords, is_stop_word, keywords, language_of, of_days

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 
-from memolith.text.digests import blake2b
 from memolith.text.folding import fold
 
 _HEADING = re.compile(r" {0,3}#{1,6}(?:[ \t]|$)")

@@ -12,7 +12,7 @@ from memolith.jobs.checks.subject import Findings, Subject, shown
 from memolith.jobs.reports import Check
 from memolith.profile import Profile
 from memolith.text import json_text
-from memolith.text.commands import root_option
+from memolith.text.wording import root_option
 
 _MOST_BYTES = 64_000_000  # some hosts keep chats beside their settings
 _OURS = "memolith"
