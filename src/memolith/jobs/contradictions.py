@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from memolith.text.cues import entries, expression
+from memolith.text.date_phrases import MONTHS, WEEKDAYS
 from memolith.text.folding import fold
 from memolith.text.names import entities, small_words
 from memolith.text.sentences import sentences
@@ -186,9 +187,9 @@ def _other_way(one: _Frame, other: _Frame) -> bool:
 def _kind(token: str, word: str, around: Sequence[str], *, names: bool) -> str:
     if any(letter.isdigit() for letter in token):
         return "time" if re.fullmatch(r"\d{1,2}:\d\d", token) else "number"
-    if word in _set("days"):
+    if word in WEEKDAYS or word.removesuffix("s") in WEEKDAYS or word in _set("days"):
         return "day"
-    if word in _set("months"):
+    if word in MONTHS:
         return "month"
     if word in _set("ordinals") and fold(around[-1] if around else "") not in _set("indefinite"):
         return "number"  # «on the third floor»; «a third floor» is one more
@@ -198,9 +199,10 @@ def _kind(token: str, word: str, around: Sequence[str], *, names: bool) -> str:
 def _may_have_value(word: str) -> bool:
     """Whether a number behind this word says how much; behind others it is a name: «letter 7»."""
     plain = fold(word)
-    known = ("fillers", "attributes", "preposition links", "months")
+    known = ("fillers", "attributes", "preposition links")
     return (
         is_stop_word(plain)
+        or plain in MONTHS
         or _is_verb(word, plain)
         or any(plain in _set(section) for section in known)
     )

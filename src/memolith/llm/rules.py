@@ -11,7 +11,7 @@ from itertools import zip_longest
 
 from memolith.interfaces import Statement, Summary
 from memolith.text.budget import cut
-from memolith.text.cues import importance, kind_of, matters, plain
+from memolith.text.cues import begins, importance, kind_of, matters
 from memolith.text.folding import fold
 from memolith.text.sentences import sentences
 from memolith.text.similarity import copy_key
@@ -26,10 +26,6 @@ _PARTS = 24  # the time a summary tells of is seen as this many parts, and each 
 _PATTERN_WORDS = 5
 _OFTEN = 4  # of a pattern that comes more often, all but one come last
 _SHORT = 4  # words: «Took ages.» is about the sentence before
-_LEANS = re.compile(
-    r"(?:he|she|it|they|this|that|these|those|his|her|their|its|then|but|so|and|or|also|because|which|however|"
-    r"el|ella|ellos|eso|esto|pero|asi|entonces|tambien|porque|su|sus|er|sie|es|das|dann|aber|deshalb|sein|ihr)\b"
-)
 _CODE = re.compile(r"^[ \t]*```.*?(?:^[ \t]*```[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 _TRACE = re.compile(
     r"^[ \t]+(?:at [\w$.<>]{1,200} \([^()\n]{1,300}\)|File \"[^\"\n]{1,300}\", line \d+.*)$",
@@ -118,7 +114,10 @@ def _texts(said: Sequence[str]) -> Iterator[str]:
     piece = ""
     for sentence in said:
         leans = (
-            len(sentence.split()) < _SHORT or _LEANS.match(plain(sentence)) or piece.endswith(":")
+            len(sentence.split()) < _SHORT
+            or begins("leaning", sentence)
+            or begins("going on", sentence)
+            or piece.endswith(":")
         )
         if piece and leans and len(piece) + len(sentence) < _MAX_LINE:
             piece = f"{_ended(piece)} {sentence}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache, lru_cache
 
+from memolith.text.date_phrases import MONTHS, WEEKDAYS
 from memolith.text.folding import fold
 from memolith.text.names import names_and_numbers
 from memolith.text.tables import read_lists
@@ -118,9 +119,13 @@ def _filler() -> re.Pattern[str]:
 @cache
 def expression(section: str, table: str = "cues") -> re.Pattern[str]:
     """An expression that finds each cue of a section, in whichever language, in a folded text."""
-    cues = (fold(cue.replace("'", "")).translate(_SIGNS) for cue in entries(section, table))
-    parts = (cue.replace(r"\[\w-]*", r"\*") for cue in cues)
+    cues = (_with_dates(fold(cue.replace("'", ""))) for cue in entries(section, table))
+    parts = (cue.translate(_SIGNS).replace(r"\[\w-]*", r"\*") for cue in cues)
     return re.compile(rf"(?<![\w-])(?:{'|'.join(parts)})(?![\w-])")
+
+
+def _with_dates(cue: str) -> str:
+    return cue.replace("<month>", "|".join(MONTHS)).replace("<weekday>", "|".join(WEEKDAYS))
 
 
 @cache

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from memolith.text import calendar_days
 from memolith.text.calendar_days import Days, Unit
-from memolith.text.tables import read_rows
+from memolith.text.tables import read_lists, read_rows
 
 if TYPE_CHECKING:
     from memolith.text.dates import Token
@@ -20,120 +20,45 @@ SURE = 1.0  # the words name these days and no others
 LIKELY = 0.7  # a year or a week had to be guessed
 MAYBE = 0.4  # this may not be a date at all
 _CONFIDENCE = {"sure": SURE, "likely": LIKELY, "maybe": MAYBE}
-_AFTER = {
-    "in": "in during of for by since until till before after from between to through early late",
-    "en": "en durante de del desde hasta antes despues entre y a al and im seit bis vom",
-    "in-year": "in during since until till before after en durante desde hasta seit bis",
-    "on": "on since until till before after from between by to through",
-}
 _TERM = re.compile(r"(-?)\$(\d)(?:([+/%])(?:\$(\d)|(\d+)))?")
 
 
-def _numbered(names: str, first: int) -> dict[str, int]:
-    """Names in order; those between slashes are the same thing."""
-    groups = enumerate(names.split(), start=first)
+_LISTS = read_lists("date_words.txt")
+
+
+def listed(section: str) -> frozenset[str]:
+    """The words of a section of `date_words.txt`."""
+    return frozenset(_LISTS[section])
+
+
+def _numbered(section: str) -> dict[str, int]:
+    """Names in order, from the number of the section on; those between slashes are the same thing."""
+    groups = enumerate(_LISTS[section], start=int(section.split()[1]))
     return {name: number for number, group in groups for name in group.split("/")}
 
 
-MONTHS = _numbered(
-    "january/enero/janeiro/janvier/januar/gennaio february/febrero/fevereiro/fevrier/februar/febbraio "
-    "march/marzo/marz april/abril/avril/aprile may/mayo/maio/maggio/mai "
-    "june/junio/junho/juin/giugno/juni july/julio/julho/juillet/luglio/juli "
-    "august/agosto/aout september/septiembre/setiembre/setembro/septembre/settembre "
-    "october/octubre/outubro/octobre/oktober/ottobre "
-    "november/noviembre/novembro/novembre december/diciembre/dezembro/decembre/dezember/dicembre",
-    first=1,
-)
-# `ago` and `set` are left out: three days ago, a set of plates.
-SHORT_MONTHS = _numbered(
-    "jan/ene feb mar apr/abr may jun jul aug sep/sept oct nov dec/dic", first=1
-)
-WEEKDAYS = _numbered(
-    "monday/lunes/montag tuesday/martes/dienstag wednesday/miercoles/mittwoch thursday/jueves/donnerstag "
-    "friday/viernes/freitag saturday/sabado/samstag/sonnabend sunday/domingo/sonntag",
-    first=0,
-)
-SHORT_WEEKDAYS = _numbered("mon tue/tues wed/weds thu/thur/thurs fri sat sun", first=0)
-
-# Words of other use, which count as dates only with a reason: a capital, or a word before them.
-SHY = frozenset({"march", "may", "mar"})
-REASONS = frozenset(
-    "in on during since until till before after from between by of early late mid last next".split()
-)
-# Names of people too, after words that go with people: the mail from April, la casa de Julio.
-ALSO_NAMES = frozenset({"april", "june", "may", "julio", "abril"})
-BEFORE_NAMES = frozenset({"from", "for", "by", "of", "to", "and", "de", "del", "a", "y"})
-# A day is written small in Spanish; with a capital it is somebody, unless an article says otherwise.
-SURNAMES = frozenset({"domingo"})
-BEFORE_DAYS = frozenset("el al del este pasado proximo desde hasta sabado".split())
-# … and these only with the capital: the sun is out, we sat, they wed.
-NEEDS_CAPITAL = frozenset({"mon", "sun", "sat", "wed"})
-
-UNITS = {
-    "hour": Unit.HOUR, "hora": Unit.HOUR, "day": Unit.DAY, "dia": Unit.DAY,
-    "night": Unit.DAY, "noche": Unit.DAY,
-    "week": Unit.WEEK, "semana": Unit.WEEK, "month": Unit.MONTH, "mes": Unit.MONTH,
-    "quarter": Unit.QUARTER, "trimestre": Unit.QUARTER, "year": Unit.YEAR, "ano": Unit.YEAR,
-    "tag": Unit.DAY, "nacht": Unit.DAY, "woche": Unit.WEEK, "monat": Unit.MONTH, "quartal": Unit.QUARTER, "jahr": Unit.YEAR,
-}  # fmt: skip
-MANY_UNITS = {
-    **{f"{name}s": unit for name, unit in UNITS.items() if name != "mes"},
-    "meses": Unit.MONTH,
-    **{f"tage{n}": Unit.DAY for n in ("", "n")},
-    "wochen": Unit.WEEK,
-    **{
-        f"{name}e{n}": unit
-        for name, unit in (("monat", Unit.MONTH), ("jahr", Unit.YEAR), ("quartal", Unit.QUARTER))
-        for n in ("", "n")
-    },
-}
-
-NUMBERS = _numbered(
-    "a/an/one/un/una/uno/ein/eine/einem/einer two/dos/zwei three/tres/drei four/cuatro/vier five/cinco/funf "
-    "six/seis/sechs seven/siete/sieben eight/ocho/acht nine/nueve/neun ten/diez/zehn eleven/once twelve/doce thirteen/trece fourteen/catorce "
-    "fifteen/quince sixteen/dieciseis seventeen/diecisiete eighteen/dieciocho nineteen/diecinueve",
-    first=1,
-)
-TENS = {
-    name: 10 * tens
-    for name, tens in _numbered(
-        "twenty/veinte thirty/treinta forty/cuarenta fifty/cincuenta sixty/sesenta seventy/setenta "
-        "eighty/ochenta ninety/noventa",
-        first=2,
-    ).items()
-}
-# Days of a month, said in words: the second of May, el dos de mayo.
-DAY_NAMES = _numbered(
-    "first/uno second/dos third/tres fourth/cuatro fifth/cinco sixth/seis seventh/siete eighth/ocho "
-    "ninth/nueve tenth/diez eleventh/once twelfth/doce thirteenth/trece fourteenth/catorce "
-    "fifteenth/quince sixteenth/dieciseis seventeenth/diecisiete eighteenth/dieciocho "
-    "nineteenth/diecinueve twentieth/veinte veintiuno veintidos veintitres veinticuatro veinticinco "
-    "veintiseis veintisiete veintiocho veintinueve thirtieth/treinta",
-    first=1,
-)
-ORDINALS = _numbered("first/primero/primer/primera/1ro second/segundo/segunda third/tercero/tercer/tercera "
-                     "fourth/cuarto/cuarta", first=1)  # fmt: skip
-
+MONTHS, WEEKDAYS = _numbered("month 1"), _numbered("weekday 0")
+ANY_MONTH = MONTHS | _numbered("short-month 1")
+_UNITS = {name: Unit(number) for name, number in _numbered("units 0").items()}
+_ONE_UNIT = {name: Unit(number) for name, number in _numbered("one-unit 0").items()}
+_NUMBERS, _DAY_NAMES = _numbered("number 1"), _numbered("day-name 1")
+_TENS = {name: 10 * number for name, number in _numbered("ten 2").items()}
 WORDS: Mapping[str, Mapping[str, int]] = {
-    "n": {
-        **NUMBERS,
-        **TENS,
-        **{name: DAY_NAMES[name] for name in DAY_NAMES if name[:6] == "veinti"},
-    },
-    "tens": TENS,
-    "digit": {name: number for name, number in NUMBERS.items() if number < 10},
-    "day-name": DAY_NAMES,
-    "digit-name": {name: number for name, number in DAY_NAMES.items() if number < 10},
-    "nth": ORDINALS,
-    "unit": {**UNITS, **MANY_UNITS},
-    "units": MANY_UNITS,
+    "n": _NUMBERS | _TENS,
+    "tens": _TENS,
+    "digit": {name: number for name, number in _NUMBERS.items() if number < 10},
+    "day-name": _DAY_NAMES,
+    "digit-name": {name: number for name, number in _DAY_NAMES.items() if number < 10},
+    "nth": _numbered("nth 1"),
+    "unit": _ONE_UNIT | _UNITS,
+    "units": _UNITS,
     "weekday": WEEKDAYS,
-    "any-weekday": {**WEEKDAYS, **SHORT_WEEKDAYS},
+    "any-weekday": WEEKDAYS | _numbered("short-weekday 0"),
     "month": MONTHS,
-    "any-month": {**MONTHS, **SHORT_MONTHS},
+    "any-month": ANY_MONTH,
     # A full stop after a month in full ends a sentence, and `may` is short for nothing.
-    "dotted-month": {name: number for name, number in SHORT_MONTHS.items() if name != "may"},
-    "clear-month": {name: number for name, number in MONTHS.items() if name not in SHY},
+    "dotted-month": {name: ANY_MONTH[name] for name in ANY_MONTH.keys() - MONTHS.keys()},
+    "clear-month": {name: number for name, number in MONTHS.items() if name not in listed("shy")},
     "day": {"first": 1, "primero": 1},
 }
 
@@ -214,7 +139,7 @@ def phrases() -> Node:
     reached_by: dict[tuple[str, ...], list[Node]] = {(): [root]}
     for meaning, confidence, after, forms in read_rows("date_phrases.txt"):
         words = frozenset(
-            word for name in after.split("+") for word in _AFTER.get(name, "").split()
+            word for name in after.split("+") for word in _LISTS.get(f"after {name}", ())
         )
         phrase = Phrase(_resolver(meaning), _CONFIDENCE[confidence], words)
         for form in forms.split("|"):

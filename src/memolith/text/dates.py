@@ -11,20 +11,14 @@ from functools import cache
 from memolith.text import calendar_days as days
 from memolith.text.calendar_days import Days, Unit
 from memolith.text.date_phrases import (
-    ALSO_NAMES,
-    BEFORE_DAYS,
-    BEFORE_NAMES,
     CLASSES,
     LIKELY,
     MAYBE,
     MONTHS,
-    NEEDS_CAPITAL,
-    REASONS,
-    SHY,
     SURE,
-    SURNAMES,
     Match,
     first_words,
+    listed,
     matches_at,
     phrases,
 )
@@ -32,6 +26,14 @@ from memolith.text.folding import fold
 from memolith.text.stopwords import language_of
 
 __all__ = ["LIKELY", "MAYBE", "SURE", "DayRange", "Token", "find_days", "without_days"]
+
+_NEEDS_CAPITAL, _SHY, _REASONS = map(listed, ("needs capital", "shy", "reasons"))
+_ALSO_NAMES, _BEFORE_NAMES = listed("also names"), listed("before names")
+_SURNAMES, _BEFORE_DAYS = listed("surnames"), listed("before days")
+_BEFORE_DIGITS, _BEFORE_GERMAN = listed("before digits"), listed("before german")
+_ARTICLES, _BETWEEN, _AND = map(listed, ("articles", "between", "and"))
+_FROM, _TO, _SINCE, _UNTIL = map(listed, ("from", "to", "since", "until"))
+_BEFORE, _AFTER = listed("before"), listed("after")
 
 # Whoever pastes a whole document does not ask for the days in it.
 MOST_CHARS = 4_000
@@ -145,18 +147,18 @@ def _confidence(match: Match, found: Sequence[Token]) -> float:
     inside = found[match.start : match.end]
     before = found[match.start - 1].text if match.start else ""
     if _is_a_name(match, found) or any(
-        token.text in NEEDS_CAPITAL and not token.is_capital for token in inside
+        token.text in _NEEDS_CAPITAL and not token.is_capital for token in inside
     ):
         return 0
     if any(len(token.text) == 4 and token.text.isdecimal() for token in inside):
         return match.phrase.confidence if len(inside) == 1 else SURE
-    if len(inside) == 1 and inside[0].text in ALSO_NAMES and inside[0].is_capital:
+    if len(inside) == 1 and inside[0].text in _ALSO_NAMES and inside[0].is_capital:
         among_months = match.start > 1 and found[match.start - 2].text in MONTHS
-        is_name = before in BEFORE_NAMES and not among_months
+        is_name = before in _BEFORE_NAMES and not among_months
         return MAYBE if is_name else match.phrase.confidence
-    if not any(token.text in SHY and not token.is_capital for token in inside):
+    if not any(token.text in _SHY and not token.is_capital for token in inside):
         return match.phrase.confidence
-    if before in REASONS or any(token.text in REASONS for token in inside):
+    if before in _REASONS or any(token.text in _REASONS for token in inside):
         return match.phrase.confidence
     return MAYBE if any(token.text[0].isdigit() for token in inside) else 0
 
@@ -164,17 +166,12 @@ def _confidence(match: Match, found: Sequence[Token]) -> float:
 def _is_a_name(match: Match, found: Sequence[Token]) -> bool:
     """Whether a word that is written small as a day has the capital of a name: Plácido Domingo."""
     word = found[match.start]
-    if match.end - match.start > 1 or word.text not in SURNAMES or not word.is_capital:
+    if match.end - match.start > 1 or word.text not in _SURNAMES or not word.is_capital:
         return False
     before = found[match.start - 1].text if match.start else ""
     if before[:1].isalpha():  # inside a sentence
-        return before not in BEFORE_DAYS
+        return before not in _BEFORE_DAYS
     return match.end < len(found) and found[match.end].is_capital
-
-
-# After these 3/4 is a date and not a fraction.
-_BEFORE_GERMAN = frozenset("am vom zum".split())
-_BEFORE_DIGITS = frozenset("am vom zum on since until before after el del al desde hasta".split())
 
 
 def _digits_at(
@@ -226,17 +223,6 @@ class Found:
     end: int
     days: Days
     confidence: float
-
-
-_ARTICLES = frozenset("the el la los las de del dem der den".split())
-_BETWEEN = frozenset("between entre".split())
-_AND = frozenset("and y e &".split())
-_FROM = frozenset("from desde de del".split())
-_TO = frozenset("to until till through thru hasta al a bis -".split())
-_SINCE = frozenset("since desde seit".split())
-_UNTIL = frozenset("until till hasta bis".split())
-_BEFORE = frozenset("before antes".split())
-_AFTER = frozenset("after despues tras".split())
 
 
 def joined(found: Sequence[Found], tokens: Sequence[Token], today: date) -> list[Found]:
@@ -328,7 +314,6 @@ def _counted(tokens: Sequence[Token], end: int) -> tuple[int, int, Unit] | None:
     if count is None and unit == Unit.DAY and tokens[end - 2].text in _ARTICLES:
         count = 1
     return None if unit is None or count is None else (end - 2, count, Unit(unit))
-
 
 
 _YEAR = r"((?:19|20)\d\d)"

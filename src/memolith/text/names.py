@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 
+from memolith.text.date_phrases import MONTHS, WEEKDAYS
 from memolith.text.folding import fold
 from memolith.text.stopwords import is_stop_word
 
@@ -13,12 +14,9 @@ _HANDLE = re.compile(r"(?<![\w.])@[A-Za-z]\w{1,38}|[\w.+-]{1,64}@[\w-]{1,64}\.\w
 _SENTENCE_END = re.compile(r"[.!?:;…]\s*$|^\W*$")
 # Capitals that name a day, a month or a person speaking, and what sentences often begin with.
 _NO_NAMES = frozenset(
-    "monday tuesday wednesday thursday friday saturday sunday january february march april may june july"
-    " august september october november december lunes martes miércoles jueves viernes sábado domingo"
-    " today tomorrow yesterday ayer anoche hoy mañana ahora gestern heute morgen jetzt user operator agent assistant note remember please never always ok yes"
+    "today tomorrow yesterday ayer anoche hoy mañana ahora gestern heute morgen jetzt user operator agent assistant note remember please never always ok yes"
     " met asked decided fixed added moved said told wants prefers likes uses deploy deployed backups"
-    " mondays tuesdays wednesdays thursdays fridays saturdays sundays montag dienstag mittwoch donnerstag"
-    " freitag samstag sonntag januar februar märz mai juni juli oktober dezember uhr pr prs eur usd gbp"
+    " uhr pr prs eur usd gbp"
     " deadline meeting rent weekly daily todo idea next open pending dinner lunch standing running"
     " new old bug bugs fix tests build built bought wrote found lost got made went took chose paid"
     " sent swam ran won gave kept left began spent".split()
@@ -103,12 +101,21 @@ def _names(text: str, common: Collection[str]) -> Iterator[str]:
 def _is_name(word: str, *, begins: bool, common: Collection[str]) -> bool:
     if not word[:1].isupper() or len(word) < 2 or word.lower() in _NO_NAMES:
         return False
-    if is_stop_word(word):
+    if is_stop_word(word) or _is_of_dates(fold(word)):
         return False
     is_plain = word[1:] == word[1:].lower()  # neither an acronym nor camel case
     if not (begins and is_plain):
         return True
     return word.lower() not in common and not _is_participle(word)
+
+
+def _is_of_dates(word: str) -> bool:
+    # A month has a small letter in Spanish, so Julio is somebody.
+    return (
+        word in WEEKDAYS
+        or word.removesuffix("s") in WEEKDAYS
+        or (word in MONTHS and word != "julio")
+    )
 
 
 def _is_participle(word: str) -> bool:

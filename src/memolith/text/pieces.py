@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 
+from memolith.text.cues import begins
 from memolith.text.folding import fold
 
 _HEADING = re.compile(r" {0,3}#{1,6}(?:[ \t]|$)")
@@ -17,10 +18,6 @@ _COMMENT = re.compile(r"<!--.{0,2000}?-->", re.DOTALL)
 # What dreaming adds behind a promoted fact; without it the fact is the same as where it came from.
 _TRAILER = re.compile(r" ?\*\(score: [\d.]{1,8}, source: [^*\n]{1,500}\)\*$")
 
-_PRONOUN = re.compile(
-    r"(?:it|its|this|these|those|he|she|they|his|her|their|es|él|ella|ellos|ellas|esto|eso|er|sie|ihr|sein)\b",
-    re.IGNORECASE,
-)
 _LONGEST_FACT = 400
 
 
@@ -67,7 +64,7 @@ def whole_facts(parts: Iterable[Piece]) -> Iterator[Piece]:
     """
     before: Piece | None = None
     for part in parts:
-        if before is not None and _PRONOUN.match(part.text):
+        if before is not None and begins("leaning", part.text):
             both = f"{before.text} {part.text}"
             if len(both) <= _LONGEST_FACT:
                 before = Piece(both, before.first_line, part.last_line)

@@ -11,6 +11,8 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 
 from memolith.text.cues import without_filler
+from memolith.text.date_phrases import ANY_MONTH
+from memolith.text.folding import fold
 from memolith.text.tables import read_lists
 
 _BULLET = re.compile(r"^\s*(?:[-*•#>]+|\d{1,2}[.)])\s+")
@@ -137,7 +139,7 @@ def _is_order(before: str, word: str, after: str, *, begins: bool) -> bool:
         return True
     if not _ORDER.fullmatch(word):
         return False
-    if after.lower() in _words("months") or (after[0].isdigit() and word.isdigit()):
+    if fold(after) in ANY_MONTH or (after[0].isdigit() and word.isdigit()):
         return True
     earlier = before[: len(before) - len(word)].lower().split()[-1:]
     if not earlier:
