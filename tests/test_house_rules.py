@@ -32,7 +32,7 @@ CEILINGS = {
     "engines": (1_169, 6),
     "files": (3_285, 24),
     "hosts": (925, 7),
-    "importers": (1_329, 9),
+    "importers": (1_331, 9),
     "index": (1_768, 12),
     "ingest": (1_182, 10),
     "jobs": (8_999, 50),

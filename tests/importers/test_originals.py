@@ -180,6 +180,13 @@ def test_a_turn_that_was_logged_when_it_was_said_is_not_imported_again(
     assert (report.counts["turns"].added, report.counts["turns"].known) == (1, 1)
 
 
+def test_what_was_said_twice_is_there_twice(source: Source, importing: Importing) -> None:
+    importing.memory.chats.log("Yes", "Done.", chat="123", platform="telegram")
+    source.write("conversation-history.jsonl", [turn(day, "Yes") for day in (17, 18, 19)])
+    report = importing.twice("clawless", source.root)
+    assert (report.counts["turns"].added, report.counts["turns"].known) == (2, 1)
+
+
 def test_a_chat_with_more_turns_than_are_kept_is_reported(
     source: Source, importing: Importing
 ) -> None:

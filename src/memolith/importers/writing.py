@@ -91,7 +91,7 @@ class Writer:
         self._since = since
         self._known: set[str] = set()  # digests of what is here, and of what was ever imported
         self._imported: set[str] = set()  # of them, what was ever imported
-        self._said: set[str] = set()  # … of turns by what was said
+        self._said: Counter[str] = Counter()  # turns that are here, by what was said
         self._texts: set[str] = set()  # near texts of the records in MEMORY.md
         self._stones: set[str] = set()  # ids and digests of what was forgotten
         self._history = 0  # bytes
@@ -211,8 +211,10 @@ class Writer:
         gate.check_name("chat", turn.chat)
         gate.check_name("platform", turn.platform)
         kept = kept_turn(turn, config.max_chars_per_entry)
-        # Logged when it was said, imported before, or restored.
-        is_here = not self._said.isdisjoint(map(_said, (turn, kept)))
+        # Logged when it was said, imported before, or restored; each of them is one turn of the source.
+        here = next((said for said in map(_said, (turn, kept)) if self._said[said] > 0), "")
+        is_here = bool(here)
+        self._said[here] -= is_here
         if key in self._imported and not is_here:
             raise RefusedError("you had it forgotten, or deleted it")
         if key in self._known or is_here:
