@@ -169,3 +169,8 @@ def test_machine_state_and_diary_are_neither_found_nor_readable(memory: Memory) 
         "# Dreams\n\nzanzibar in the diary\n", encoding="utf-8"
     )
     assert all("zanzibar" not in found.text for found in memory.search("zanzibar").hits)
+
+
+def test_a_receipt_names_words_without_their_punctuation() -> None:
+    line = recall_log.receipt([hit("(my [release key] is here)")], "Where is the release key?")
+    assert line == "Handed over 1 memory: memory/2026-11-14.md#L1 (release key)."
