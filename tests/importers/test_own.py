@@ -163,6 +163,7 @@ def test_what_is_on_this_machine_is_found_and_offered(tmp_path: Path) -> None:
         (["import", "curserclaw"], "Did you mean cursorclaw?"),
         (["import", "chatgpt"], "PATH is missing"),
         (["import", "chatgpt", "/nowhere/at/all"], "There is nothing at /nowhere/at/all"),
+        (["import", "claude-code", "--since", "someday"], "--since 'someday' is not a time"),
         (["import", "/usr/include"], "Nothing known was found in /usr/include"),
     ],
 )

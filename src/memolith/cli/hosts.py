@@ -168,7 +168,7 @@ def _to_dict(plan: Plan) -> dict[str, object]:
 
 
 def _show(plan: Plan, *, dry_run: bool) -> None:
-    """Print what changes, line by line; of a file that is ours alone, its name."""
+    """Print what changes, line by line; of a text that is ours alone, its name."""
     output.say(output.bold(plan.host.title))
     if not plan.changes:
         output.say("  Nothing to change.")
@@ -176,7 +176,8 @@ def _show(plan: Plan, *, dry_run: bool) -> None:
         verbs = ("make", "made") if edit.before is None else ("change", "changed")
         verbs = ("remove", "removed") if edit.after is None else verbs
         output.say(f"  {verbs[not dry_run]}  {edit.path}")
-        if edit.before is not None and edit.after is not None:
+        is_new_text = edit.before is None and (not dry_run or edit.path.endswith(".md"))
+        if edit.after is not None and not is_new_text:
             for line in [*edit.diff()][2:]:
                 colour = {"+": output.green, "-": output.red}.get(line[:1], output.dim)
                 output.say("    ", colour(line))

@@ -65,7 +65,8 @@ def import_(
 
 def _import(call: Call, source: str, path: str, *, dry_run: bool, since: str | None) -> None:
     store = _store(call)
-    start = parse_timestamp(since, store.config.profile.timezone) if since else None
+    zone = store.config.profile.timezone
+    start = parse_timestamp(since, zone, "--since") if since else None
     with output.progress(f"Importing from {source}", "kB") as bar:
         report = run_import(store, source, path, dry_run=dry_run, since=start, progress=bar)
     _say_report(call, report)

@@ -417,13 +417,13 @@ def parse_expiry(text: str, zone: str) -> datetime:
     return moment
 
 
-def parse_timestamp(text: str, zone: str) -> datetime:
+def parse_timestamp(text: str, zone: str, option: str = "--timestamp") -> datetime:
     """A moment; a day counts from its beginning, in the user's zone."""
     try:
         return _moment(text, zone)
     except (ValueError, OverflowError) as error:
         hint = "Write a day (2026-04-09) or a moment (2026-04-09T18:00)."
-        raise UsageError(f"--timestamp {text[:40]!a} is not a time.", hint=hint) from error
+        raise UsageError(f"{option} {text[:40]!a} is not a time.", hint=hint) from error
 
 
 def _moment(text: str, zone: str, *, days: int = 0) -> datetime:
