@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from typing import TYPE_CHECKING
 
 import click
 
@@ -19,9 +18,6 @@ from memolith.files.layout import CONVERSATIONS
 from memolith.hosts.catalog import HOSTS, Host, Program
 from memolith.hosts.install import Edit, Installations, Plan, read_file, write
 from memolith.hosts.skill import NAME, missing_tools, skill_text, snippet
-
-if TYPE_CHECKING:
-    pass
 
 _NAMES = (*HOSTS, "all", "mcp")
 _host = click.argument("host", type=Choice(_NAMES), help=", ".join(_NAMES))
