@@ -23,14 +23,14 @@ MAX_CODE_LINES_OF_A_FUNCTION = 50
 # module. A ceiling goes down with every change that makes a folder smaller. Raising one takes a
 # page in docs/decisions that names the promise behind it.
 CEILINGS = {
-    "(top)": (1_993, 16),
+    "(top)": (1_998, 16),
     "adapters": (351, 6),
     "cli": (3_272, 18),
-    "config": (587, 4),
+    "config": (591, 4),
     "context": (1_953, 14),
     "embed": (712, 9),
-    "engines": (1_169, 6),
-    "files": (3_285, 24),
+    "engines": (1_314, 7),
+    "files": (3_403, 26),
     "hosts": (925, 7),
     "importers": (1_331, 9),
     "index": (1_768, 12),
@@ -40,7 +40,7 @@ CEILINGS = {
     "mcp_server": (1_268, 6),
     "rest": (1_583, 9),
     "search": (1_582, 13),
-    "text": (2_479, 27),
+    "text": (2_480, 27),
     "web": (900, 12),
 }
 

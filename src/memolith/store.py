@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from memolith.clock import Clock
 from memolith.config.load import LoadedConfig, reload_settings
 from memolith.config.setting import Value
+from memolith.engines.choose import share, unshare
 from memolith.errors import NotFoundError
 from memolith.files import gate, layout
 from memolith.files.folder import Folder
@@ -43,6 +44,10 @@ class Store:
     def _use(self, loaded: LoadedConfig) -> None:
         self.loaded = loaded
         self.config = loaded.config
+        if "postgres" in (self.config.files.backend, self.config.index.backend):
+            share(self.config, self.root)
+        else:
+            unshare(self.root)
         self.clock = self._given_clock or Clock(self.config.profile.timezone)
         self.journal = Journal(self.clock, self.config.profile.primary)
 

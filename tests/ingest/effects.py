@@ -12,6 +12,7 @@ import pytest
 from memolith import Memory
 from memolith.config.sections import value_of
 from memolith.embed import endpoint
+from memolith.errors import MemolithError
 from tests.embed.model_server import model_server, ollama_answer, openai_answer
 
 if TYPE_CHECKING:
@@ -82,11 +83,26 @@ NOWHERE: dict[str, Value] = {**REMOTE, "embed.retries": 0}
 DOCS = str(Path(__file__).resolve().parents[2] / "docs")
 PORT = os.getpid() % 1000 + 1  # nobody listens there
 
+DATABASE = f"postgresql://127.0.0.1:{PORT}/none"
+
+
+def what_comes_of_a_write(memory: Memory) -> object:
+    try:
+        memory.init()
+    except MemolithError as error:
+        return error.message
+    return ""
+
+
 QMD: dict[str, Value] = {"index.backend": "qmd"}
 
 EFFECTS: dict[str, tuple[Callable[[Memory], object], Value, Value, dict[str, Value]]] = {
     "index.path": (where_the_index_is, "", "~/index", {}),
     "index.backend": (what_is_said_of_a_server, "builtin", "qmd", {"index.command": "no-such-qmd"}),
+    "files.backend": (what_comes_of_a_write, "folder", "postgres", {"files.url": DATABASE}),
+    "files.url": (
+        what_comes_of_a_write, DATABASE, f"postgresql://127.0.0.1:{PORT + 1}/none", {"files.backend": "postgres"},
+    ),
     "index.url": (
         what_is_said_of_a_server, f"http://127.0.0.1:{PORT}", f"http://localhost:{PORT + 1}",
         {"index.backend": "chroma"},

@@ -194,6 +194,12 @@ class IndexConfig(Values):
     overlap_bytes: int = setting(320, "How much of a piece is repeated in the next, at most half of it.", between(0, 10000))
     extra_paths: tuple[str, ...] = setting((), "Folders whose Markdown is searched too and never written, as `[\"~/notes\"]`.", FOLDER, trusted_only=True)
 
+class FilesConfig(Values):
+    """Where the files of a memory are."""
+
+    backend: str = setting("folder", "`folder` on this machine, or `postgres`, for servers that keep nothing: the folder is then a copy.", one_of("folder", "postgres"), trusted_only=True)
+    url: str = setting("", "Which database: `postgresql://…`; empty: that of `index.url`.", ENGINE, trusted_only=True)
+
 class EmbedConfig(Values):
     """The model that searches by meaning. The default one comes along and sends nothing anywhere."""
 
@@ -271,6 +277,7 @@ class Config(Values):
     chat: ChatConfig = ChatConfig()
     search: SearchConfig = SearchConfig()
     index: IndexConfig = IndexConfig()
+    files: FilesConfig = FilesConfig()
     embed: EmbedConfig = EmbedConfig()
     context: ContextConfig = ContextConfig()
     trust: TrustConfig = TrustConfig()

@@ -12,7 +12,7 @@ import os
 import threading
 import uuid
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 from urllib.parse import urlsplit
@@ -36,7 +36,7 @@ from memolith.engines.postgres_schema import (
     make_tables,
     make_vector_index,
 )
-from memolith.errors import IndexUnavailableError
+from memolith.errors import IndexUnavailableError, MemolithError
 from memolith.index.history import successors
 from memolith.index.words import K1, B, idf, term_hash, unpack_terms
 from memolith.interfaces import (
@@ -56,6 +56,7 @@ from memolith.results import Filters
 
 _NO_KEY = 1 << 62
 _MAX_CONNECTIONS = 8
+_LOCKED = {"lock": "FOR UPDATE"}
 _guard = threading.Lock()
 _pools: dict[tuple[str, float], ConnectionPool] = {}
 
@@ -74,14 +75,13 @@ class PostgresIndex:
         self._is_closed = False
         self._generation, self._model, self._dimensions = "", "", 0
         self._corpus: dict[tuple[int, bool], tuple[int, float, Vectors | None]] = {}
-        self._pool = _pool(url, timeout_seconds)
+        self._pool = pool(url, timeout_seconds)
         if model is not None:
-            with _our_errors(url), self._pool.connection() as connection:
+            with unavailable(url), self._pool.connection() as connection:
                 make_vector_index(connection, model[1])
         with self._transaction(checked=False) as run:
             run("new profile", generation=uuid.uuid4().hex)
-            self._generation, version, self._model, self._dimensions, _ = run("lock").fetchone()
-            del version
+            self._generation, self._model, self._dimensions, *_ = run("profile", _LOCKED).fetchone()
             if model is not None and model != (self._model, self._dimensions):
                 self._adopt(run, *model)
         self._by_meaning = self._dimensions > 0
@@ -103,7 +103,7 @@ class PostgresIndex:
     def replace_files(self, changes: Sequence[FileChange]) -> list[str]:
         """Replace the chunks of files in one transaction; returns the files that changed meanwhile."""
         with self._transaction(writing=True) as run:
-            writer = _Writer(run, self._dimensions, run("lock").fetchone()[4])
+            writer = _Writer(run, self._dimensions, run("profile", _LOCKED).fetchone()[4])
             left = [change.path for change in changes if not writer.replace(change)]
             writer.finish()
         return left
@@ -119,7 +119,7 @@ class PostgresIndex:
     def set_vectors(self, vectors: Mapping[int, Vectors], tokens: Mapping[int, bytes]) -> None:
         """Add the vectors of chunks that had none, and their tokens."""
         with self._transaction(writing=True) as run:
-            last_key = run("lock").fetchone()[4]
+            last_key = run("profile", _LOCKED).fetchone()[4]
             for key, vector in vectors.items():
                 run(
                     "set vector",
@@ -182,10 +182,8 @@ class PostgresIndex:
     def record_states(self) -> RecordStates:
         """Which records are secret in any file, and which are superseded."""
         with self._transaction() as run:
-            secret, old = (
-                frozenset(name for (name,) in run(of)) for of in ("secret", "superseded")
-            )
-        return RecordStates(secret, old)
+            secret = _names(run, "record_id", "sensitivity = 'secret'")
+            return RecordStates(secret, _names(run, "supersedes", "supersedes <> ''"))
 
     def names(self, kind: str, filters: Filters) -> set[str]:
         """Every category, session or chat (the `kind`) of the chunks that pass the filters."""
@@ -193,34 +191,29 @@ class PostgresIndex:
             raise ValueError(f"not a kind of names: {kind}")
         condition, values = conditions(filters)
         with self._transaction() as run:
-            rows = run("names", {"column": kind, "filters": condition}, **values)
-            return {name for (name,) in rows} - {""}
+            return set(_names(run, kind, condition, **values))
 
     def stats(self) -> IndexStatus:
         """How much the index holds."""
         with self._transaction() as run:
             files, chunks, waiting, refused, size = run("stats").fetchone()
         return IndexStatus(
-            folder=_shown(self._url), exists=True, files=files, chunks=chunks,
+            folder=shown(self._url), exists=True, files=files, chunks=chunks,
             without_vector=waiting, refused=refused, bytes=int(size), model=self._model or None,
         )  # fmt: skip
 
     def purge(self) -> None:
         """Erase removed rows from the tables; backups and logs of the server are its operator's."""
-        with _our_errors(self._url), self._pool.connection() as connection:
-            self._check_open()
-            connection.autocommit = True
-            try:
-                for table in TABLES:
-                    connection.execute(f"VACUUM memolith.{table}".encode())
-            finally:
-                connection.autocommit = False
+        self._check_open()
+        with unavailable(self._url), psycopg.connect(self._url, autocommit=True) as connection:
+            for table in TABLES:
+                connection.execute(f"VACUUM memolith.{table}".encode())
 
     def clear(self) -> None:
         """Delete everything: the next operation raises IndexReplacedError."""
         with self._transaction(writing=True) as run:
-            for what in ("files", "chunks", "postings"):
-                run(f"clear {what}")
+            for table in ("files", "chunks", "postings"):
+                run("clear", {"table": table})
             run(
                 "adopt", generation=uuid.uuid4().hex, model=self._model, dimensions=self._dimensions
             )
@@ -265,15 +258,15 @@ class PostgresIndex:
     def _transaction(self, *, writing: bool = False, checked: bool = True) -> Iterator[Run]:
         """A transaction that sees this profile alone, and the index as it was when it was opened."""
         self._check_open()
-        with _our_errors(self._url), self._pool.connection() as connection:
+        with unavailable(self._url), self._pool.connection() as connection:
             run = Run(connection, self._profile)
             seconds = 0 if writing or not checked else self._seconds
             run.begin(seconds)
             if checked:
-                row = run("profile").fetchone()
+                row = run("profile", {"lock": ""}).fetchone()
                 if row is None or row[0] != self._generation:
                     raise self._replaced()
-                run.version = row[1]
+                run.version = row[3]
             yield run
 
     def _check_open(self) -> None:
@@ -281,7 +274,7 @@ class PostgresIndex:
             raise self._replaced()
 
     def _replaced(self) -> IndexReplacedError:
-        return IndexReplacedError("The index was replaced.", path=_shown(self._url))
+        return IndexReplacedError("The index was replaced.", path=shown(self._url))
 
 
 class Run:
@@ -369,8 +362,8 @@ class _Writer:
         """Write what was planned."""
         run = self._run
         if self._gone:
-            run("delete chunks", keys=self._gone)
-            run("delete postings", keys=self._gone)
+            for table in ("chunks", "postings"):
+                run("delete", {"table": table}, keys=self._gone)
         run.many("add chunk", self._rows)
         if self._postings:
             names = ("terms", "keys", "counts", "lengths", "hidden")
@@ -453,22 +446,27 @@ class _Newer:
         return self._run("newer", until=values[0], records=list(values[1:]))
 
 
+def _names(run: Run, column: str, condition: str, **values: Any) -> frozenset[str]:
+    rows = run("names", {"column": column, "filters": condition}, **values)
+    return frozenset(name for (name,) in rows if name)
+
+
 def _state(stamp: str, digest: str, flaws: str) -> FileState:
     inode, size, changed = map(int, stamp.split(","))
     return FileState((inode, size, changed), digest, flaws)
 
 
-def _shown(url: str) -> str:
+def shown(url: str) -> str:
     """The address without a password."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.hostname or ''}{parts.path}"
 
 
-def _pool(url: str, seconds: float) -> ConnectionPool:
+def pool(url: str, seconds: float) -> ConnectionPool:
     """The connections of this process to a database; the first makes its tables."""
     with _guard:
         if (url, seconds) not in _pools:
-            with _our_errors(url):
+            with unavailable(url):
                 with psycopg.connect(url, connect_timeout=max(2, int(seconds))) as connection:
                     make_tables(connection)
                 _pools[url, seconds] = ConnectionPool(
@@ -479,20 +477,21 @@ def _pool(url: str, seconds: float) -> ConnectionPool:
                     check=ConnectionPool.check_connection,
                     kwargs={"connect_timeout": max(2, int(seconds))},
                     open=True,
-                    name="memolith",
                 )
                 atexit.register(_pools[url, seconds].close)
         return _pools[url, seconds]
 
 
 @contextmanager
-def _our_errors(url: str) -> Iterator[None]:
+def unavailable(
+    url: str, error: Callable[..., MemolithError] = IndexUnavailableError
+) -> Iterator[None]:
+    """Turn what PostgreSQL says into our error."""
     try:
         yield
-    except (psycopg.Error, PoolTimeout) as error:
-        said = str(error).strip().partition("\n")[0][:200] or type(error).__name__
-        raise IndexUnavailableError(
-            f"PostgreSQL cannot be used: {said}.",
-            path=_shown(url),
-            hint="Check index.url and the server; the memory itself is not touched by this.",
-        ) from error
+    except (psycopg.Error, PoolTimeout) as problem:
+        said = str(problem).strip().partition("\n")[0][:200] or type(problem).__name__
+        hint = (
+            "Check its address in the settings, and the server; what was acknowledged is not lost."
+        )
+        raise error(f"PostgreSQL cannot be used: {said}.", path=shown(url), hint=hint) from problem

@@ -8,10 +8,9 @@ import psycopg
 
 from memolith.errors import IndexUnavailableError
 
-VERSION = 1
 LOCK = 0x6D656D6F  # of the advisory lock under which tables are made
 PROFILE = "memolith.profile"  # the setting of a transaction that row-level security compares with
-TABLES = ("profiles", "files", "chunks", "postings")
+TABLES = ("profiles", "files", "chunks", "postings", "stores", "pieces")
 
 SCHEMA = """
 CREATE EXTENSION IF NOT EXISTS vector;
@@ -57,6 +56,19 @@ CREATE TABLE memolith.postings (
 CREATE INDEX postings_of_a_chunk ON memolith.postings (profile, key);
 """
 
+# The bytes of files, for servers without a folder of their own: see `postgres_files`.
+FILES = """
+CREATE TABLE memolith.stores (profile text PRIMARY KEY, version bigint NOT NULL);
+CREATE TABLE memolith.pieces (
+    profile text NOT NULL, path bytea NOT NULL, number int NOT NULL,
+    digest text NOT NULL, data bytea NOT NULL,
+    PRIMARY KEY (profile, path, number)
+);
+"""
+
+# What makes each version of the tables of the one before, and the tables it adds.
+STEPS = ((SCHEMA, TABLES[:4]), (FILES, TABLES[4:]))
+
 # Even a statement that forgets its filter sees one profile, unless its role bypasses row security.
 SECURITY = """
 ALTER TABLE memolith.{table} ENABLE ROW LEVEL SECURITY;
@@ -73,10 +85,8 @@ CREATE INDEX IF NOT EXISTS chunks_hnsw_{dimensions} ON memolith.chunks
 
 # What the engine asks. Each names the profile; a test reads them all.
 STATEMENTS = {
-    "profile": "SELECT generation, version, model, dimensions, last_key FROM memolith.profiles"
-    " WHERE profile = %(profile)s",
-    "lock": "SELECT generation, version, model, dimensions, last_key FROM memolith.profiles"
-    " WHERE profile = %(profile)s FOR UPDATE",
+    "profile": "SELECT generation, model, dimensions, version, last_key FROM memolith.profiles"
+    " WHERE profile = %(profile)s {lock}",
     "new profile": "INSERT INTO memolith.profiles VALUES (%(profile)s, %(generation)s, 0, '', 0, 0)"
     " ON CONFLICT DO NOTHING",
     "written": "UPDATE memolith.profiles SET version = version + 1, last_key = %(last_key)s"
@@ -104,10 +114,7 @@ STATEMENTS = {
     "add postings": "INSERT INTO memolith.postings SELECT %(profile)s, * FROM unnest("
     "%(terms)s::bigint[], %(keys)s::bigint[], %(counts)s::smallint[], %(lengths)s::real[],"
     " %(hidden)s::boolean[])",
-    "delete chunks": "DELETE FROM memolith.chunks"
-    " WHERE profile = %(profile)s AND key = ANY(%(keys)s)",
-    "delete postings": "DELETE FROM memolith.postings"
-    " WHERE profile = %(profile)s AND key = ANY(%(keys)s)",
+    "delete": "DELETE FROM memolith.{table} WHERE profile = %(profile)s AND key = ANY(%(keys)s)",
     "hide": """
         WITH secret AS (
             SELECT DISTINCT record_id FROM memolith.chunks WHERE profile = %(profile)s
@@ -134,10 +141,6 @@ STATEMENTS = {
     "newer": "SELECT supersedes, record_id, record, key, 0, first_line, sensitivity = 'secret',"
     " expires FROM memolith.chunks WHERE profile = %(profile)s AND supersedes <> ''"
     " AND dated <= %(until)s AND supersedes = ANY(%(records)s)",
-    "secret": "SELECT DISTINCT record_id FROM memolith.chunks"
-    " WHERE profile = %(profile)s AND sensitivity = 'secret' AND record_id <> ''",
-    "superseded": "SELECT DISTINCT supersedes FROM memolith.chunks"
-    " WHERE profile = %(profile)s AND supersedes <> ''",
     "corpus": "SELECT count(*), coalesce(sum(length), 0) FROM memolith.chunks"
     " WHERE profile = %(profile)s AND (%(secret)s OR NOT hidden)",
     "mean": "SELECT avg(vector) FROM (SELECT vector FROM memolith.chunks"
@@ -148,15 +151,26 @@ STATEMENTS = {
     "stats": "SELECT (SELECT count(*) FROM memolith.files WHERE profile = %(profile)s), count(*),"
     " count(*) FILTER (WHERE dimensions = 0), count(*) FILTER (WHERE dimensions = -1),"
     " coalesce(sum(pg_column_size(c.*)), 0) FROM memolith.chunks c WHERE profile = %(profile)s",
-    "clear files": "DELETE FROM memolith.files WHERE profile = %(profile)s",
-    "clear chunks": "DELETE FROM memolith.chunks WHERE profile = %(profile)s",
-    "clear postings": "DELETE FROM memolith.postings WHERE profile = %(profile)s",
+    "clear": "DELETE FROM memolith.{table} WHERE profile = %(profile)s",
     "names": "SELECT DISTINCT {column} FROM memolith.chunks c"
     " WHERE profile = %(profile)s AND {filters}",
     "newest": """
         SELECT key, kind, role, dated, chat, record, 1::float8, 0::float8 FROM memolith.chunks c
         WHERE profile = %(profile)s AND {filters} ORDER BY key DESC LIMIT %(limit)s
         """,
+    "stored": "SELECT version FROM memolith.stores WHERE profile = %(profile)s",
+    "store": "INSERT INTO memolith.stores VALUES (%(profile)s, %(version)s)"
+    " ON CONFLICT (profile) DO UPDATE SET version = excluded.version",
+    "pieces": "SELECT path, digest FROM memolith.pieces WHERE profile = %(profile)s"
+    " ORDER BY path, number",
+    "data": "SELECT data FROM memolith.pieces WHERE profile = %(profile)s AND path = %(path)s"
+    " ORDER BY number",
+    "put piece": "INSERT INTO memolith.pieces VALUES"
+    " (%(profile)s, %(path)s, %(number)s, %(digest)s, %(data)s)"
+    " ON CONFLICT (profile, path, number)"
+    " DO UPDATE SET digest = excluded.digest, data = excluded.data",
+    "cut pieces": "DELETE FROM memolith.pieces"
+    " WHERE profile = %(profile)s AND path = %(path)s AND number >= %(number)s",
     # The best by BM25 and the best by cosine, each with both: one round trip.
     "rank": """
         WITH asked AS (
@@ -196,19 +210,19 @@ def make_tables(connection: psycopg.Connection[Any]) -> None:
     """Make the tables, or find that they are there, one process at a time."""
     connection.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
     (known,) = connection.execute("SELECT to_regclass('memolith.version')").fetchone() or (None,)
-    if known is None:
-        connection.execute(SCHEMA.encode())
-        for table in TABLES:
-            connection.execute(SECURITY.format(table=table).encode())
-        connection.execute("INSERT INTO memolith.version VALUES (%s)", (VERSION,))
-        return
-    (version,) = connection.execute("SELECT max(version) FROM memolith.version").fetchone() or (0,)
-    if version != VERSION:
+    found = known and connection.execute("SELECT max(version) FROM memolith.version").fetchone()
+    version = found[0] if found else 0
+    if version > len(STEPS):
         raise IndexUnavailableError(
-            f"The tables in the database are of version {version}, and this program needs {VERSION}.",
+            f"The tables in the database are of version {version}, and this program knows {len(STEPS)}.",
             path="memolith.version",
             hint="Update Memolith, or use another database: the index can be made again.",
         )
+    for number, (statements, tables) in enumerate(STEPS[version:], version + 1):
+        connection.execute(statements.encode())
+        for table in tables:
+            connection.execute(SECURITY.format(table=table).encode())
+        connection.execute("INSERT INTO memolith.version VALUES (%s)", (number,))
 
 
 def make_vector_index(connection: psycopg.Connection[Any], dimensions: int) -> None:

@@ -14,6 +14,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 
 from memolith.config.load import syncs
 from memolith.errors import FileFormatError, PathOutsideProfileError, StorageError
+from memolith.files.sharing import shared
 from memolith.text.cleaning import shown_path
 from memolith.types import Stamp
 
@@ -64,6 +65,12 @@ class Folder(AbstractContextManager["Folder"]):
                 _make_root(root)
             self.fd = os.open(root, _ROOT_FLAGS)
         self._below[""] = self.fd
+        if sharing := shared.get(root):
+            try:
+                sharing.refresh(self)
+            except BaseException:
+                self.close()
+                raise
 
     def __exit__(self, *_: object) -> None:
         """Close the handles."""

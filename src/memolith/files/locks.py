@@ -15,6 +15,7 @@ from contextlib import AbstractContextManager, suppress
 from memolith import clock
 from memolith.errors import LocksUnavailableError, MemolithError, WriterBusyError
 from memolith.files.folder import FOLDER_MODE, Folder, close_quietly, our_errors, storage_error
+from memolith.files.sharing import shared
 
 STATE_FOLDER = ".memolith"
 LOCK_PATH = f"{STATE_FOLDER}/write.lock"
@@ -31,9 +32,12 @@ _open_handles: set[int] = set()
 class OwnerLock(AbstractContextManager["OwnerLock"]):
     """A kernel lock on a file of the profile, held from the moment it is made until `release`."""
 
-    def __init__(self, folder: Folder, path: str, timeout_seconds: float = 0.0) -> None:
-        """Take the lock; raises BlockingIOError if it is not free in time."""
+    def __init__(
+        self, folder: Folder, path: str, timeout_seconds: float = 0.0, *, alone: bool = False
+    ) -> None:
+        """Take the lock; raises BlockingIOError if it is not free in time. `alone` is on this machine only."""
         self._folder, self._path = folder, path
+        self.sharing = None if alone else shared.get(folder.root)
         deadline = clock.monotonic() + timeout_seconds
         while True:
             self._fd = _open_lock_file(folder, path)
@@ -41,7 +45,9 @@ class OwnerLock(AbstractContextManager["OwnerLock"]):
                 _take(self._fd, deadline)
                 # A lock file that was deleted or replaced meanwhile may have let a second holder in:
                 # only the file that still has the name counts.
-                if self.has_its_name():
+                if self._is_named():
+                    if self.sharing:
+                        self.sharing.take(folder, path, max(0.0, deadline - clock.monotonic()))
                     return
             except BaseException:  # Ctrl-C: nobody would free the lock
                 close_handle(self._fd)
@@ -54,6 +60,9 @@ class OwnerLock(AbstractContextManager["OwnerLock"]):
 
     def has_its_name(self) -> bool:
         """Whether the file we hold still has its name; if not, another process may hold a new one."""
+        return self._is_named() and (self.sharing is None or self.sharing.holds(self._path))
+
+    def _is_named(self) -> bool:
         with our_errors(self._path), suppress(FileNotFoundError):
             found = os.stat(self._path, dir_fd=self._folder.fd, follow_symlinks=False)
             return os.path.samestat(found, os.fstat(self._fd))
@@ -61,6 +70,8 @@ class OwnerLock(AbstractContextManager["OwnerLock"]):
 
     def release(self) -> None:
         """Free the lock, even if a forked child has a copy; the kernel does the same when we die."""
+        if self.sharing:
+            self.sharing.give_back(self._path)
         with suppress(OSError):
             fcntl.flock(self._fd, fcntl.LOCK_UN)
         close_handle(self._fd)

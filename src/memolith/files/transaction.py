@@ -75,6 +75,8 @@ class Transaction(AbstractContextManager["Transaction"]):
                 for path in self.staged():
                     with suppress(OSError):
                         atomic_write.remove(self.folder, path)
+            if kind is None:
+                self._publish()
             self._release()
             if kind is None and self._is_committed:
                 self._sync()
@@ -177,7 +179,8 @@ class Transaction(AbstractContextManager["Transaction"]):
             raise
         self._is_committed = True
         with suppress(OSError):  # it is done; finding it done again does no harm
-            self._write_state(self._state.after())
+            if not (self._lock and self._lock.sharing):  # else it is done when it is published
+                self._write_state(self._state.after())
             for append in self._planned_appends():
                 _keep_known(append)
 
@@ -242,6 +245,14 @@ class Transaction(AbstractContextManager["Transaction"]):
         if self._lock is not None:
             lock, self._lock = self._lock, None
             lock.release()
+
+    def _publish(self) -> None:
+        """Where others have the same files: nothing is acknowledged before they can have it."""
+        if self._lock and self._lock.sharing:
+            self._lock.sharing.publish(self.folder)
+            if self._is_committed:
+                with suppress(OSError):
+                    self._write_state(self._state.after())
 
     def _sync(self) -> None:
         for step in self._planned_appends():
