@@ -11,7 +11,7 @@ from memolith.files.document import Document
 from memolith.files.front_matter import split_note
 from memolith.files.notes import readable_note
 from memolith.jobs.changes import Edits, split_lines, with_values
-from memolith.jobs.job import Draft, Job, Plan, Snapshot, Workplace
+from memolith.jobs.job import Job, Plan, Snapshot, Workplace
 from memolith.jobs.reports import Change
 from memolith.text.cleaning import one_line
 from memolith.text.wording import counted
@@ -23,14 +23,7 @@ CHAT_FILES = (layout.CONVERSATIONS, chat_log.ARCHIVE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ApprovePlan(Plan):
-    """The changes; no text has to be written for them."""
-
-    changes: tuple[Change, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ApproveJob(Job[ApprovePlan]):
+class ApproveJob(Job[Plan]):
     """Writes the user's decision about one record, or a whole channel, into the lines of the records."""
 
     record_id: str = ""
@@ -45,7 +38,7 @@ class ApproveJob(Job[ApprovePlan]):
         """Of nothing: what is approved, the user says."""
         return cls(archive=place.config.trim.archive_path, external=place.config.trust.external)
 
-    def plan(self, snapshot: Snapshot) -> ApprovePlan:
+    def plan(self, snapshot: Snapshot) -> Plan:
         """Which lines of which files change."""
         changes: list[Change] = []
         records: set[str] = set()
@@ -63,15 +56,11 @@ class ApproveJob(Job[ApprovePlan]):
                 changes.append(change)
         counts = {"records": len(records), "turns": turns}
         if not changes:
-            return ApprovePlan(skipped="there is nothing to change", counts=counts)
+            return Plan(skipped="there is nothing to change", counts=counts)
         what = self.record_id or f"channel {one_line(self.channel)}"
         found = f"{counted(len(records), 'record')}, {counted(turns, 'turn')}"
         summary = f"{what} → {self.sensitivity or 'let in'}: {found}"
-        return ApprovePlan(lines=(summary,), counts=counts, changes=tuple(changes))
-
-    def draft(self, plan: ApprovePlan, *, preview: bool) -> Draft:
-        """The changes of the plan."""
-        return Draft(changes=plan.changes)
+        return Plan(lines=(summary,), counts=counts, changes=tuple(changes))
 
     def _new_lines(self, path: str, data: bytes) -> dict[int, tuple[str, bytes]]:
         """The id of the record, "" for a turn of a chat, and the line it gets, by line number."""

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import cache
-from typing import Self
 
 from memolith.files import layout, recall_log
 from memolith.files.folder import Folder
@@ -21,7 +20,7 @@ from memolith.jobs import recall_state
 from memolith.jobs.changes import Edits, inserted_lines, split_lines
 from memolith.jobs.dream_page import Page, appended_diary, diary_entry, place_of, write_page
 from memolith.jobs.history import UNDONE, undone_by
-from memolith.jobs.job import Draft, Job, Plan, Reader, Snapshot, Workplace
+from memolith.jobs.job import Job, Plan, Reader, Snapshot, Workplace
 from memolith.jobs.known_texts import KnownTexts
 from memolith.jobs.promotion import YOU_UNDID_IT, Judge, Judgement, score
 from memolith.jobs.recall_state import Recalled, RecallState
@@ -95,16 +94,7 @@ def make_judge(
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DreamPlan(Plan):
-    """What a dream is going to promote."""
-
-    page: Page = field(default_factory=Page)
-    diary: Change | None = None
-    warnings: tuple[str, ...] = ()
-
-
-class DreamJob(Job[DreamPlan]):
+class DreamJob(Job[Plan]):
     """Promote what has the numbers and still holds."""
 
     name = "dream"
@@ -112,20 +102,15 @@ class DreamJob(Job[DreamPlan]):
     sections = ("dream", "trim")
 
     def __init__(self, place: Workplace, *, again: bool = False) -> None:
-        """`place` names the files; they are read through the snapshot. `again` allows what was undone."""
-        self._place = place
+        """`again` allows what was undone."""
+        super().__init__(place)
         self._again = again
         self._path = place.config.profile.primary
         # Of the last plan, to be stored after the job.
         self.recalls: Recalls | None = None
         self.refused: list[Judgement] = []
 
-    @classmethod
-    def of(cls, place: Workplace) -> Self:
-        """The job of this memory."""
-        return cls(place)
-
-    def plan(self, snapshot: Snapshot) -> DreamPlan:
+    def plan(self, snapshot: Snapshot) -> Plan:
         """Read the recalls, judge them and fit the chosen ones into the budget, all in memory."""
         self.recalls = recalls = read_recalls(snapshot, self._place)
         judge = make_judge(self._place, snapshot, recalls.state, again=self._again)
@@ -149,12 +134,12 @@ class DreamJob(Job[DreamPlan]):
             "outdated": len(page.outdated),
         }
         if page.change is None:
-            return DreamPlan(skipped=_why_nothing(judge, self.refused, page), counts=counts)
+            return Plan(skipped=_why_nothing(judge, self.refused, page), counts=counts)
         edits = Edits(layout.DREAM_DIARY, before := snapshot.read(layout.DREAM_DIARY))
         entry = _diary_entry(self._place, judge.sources, recalls.state, page, self.refused)
         edits.append(appended_diary(before, entry))
         warning = judge.known().warning
-        return DreamPlan(
+        return Plan(
             lines=(
                 *(
                     f"promote {place_of(one)} (score {one.score.value:.2f})"
@@ -163,18 +148,8 @@ class DreamJob(Job[DreamPlan]):
                 *(f"remove {self._path}#L{line} ({why})" for line, why in page.outdated),
             ),
             counts=counts,
-            page=page,
-            diary=edits.change(),
+            changes=tuple(filter(None, (edits.change(), page.change))),
             warnings=(warning,) if warning else (),
-        )
-
-    def draft(self, plan: DreamPlan, *, preview: bool) -> Draft:
-        """The plan has its texts already: facts are quoted, not written."""
-        del preview
-        changes = (plan.diary, plan.page.change)
-        return Draft(
-            changes=tuple(change for change in changes if change is not None),
-            warnings=plan.warnings,
         )
 
     def problem(self, before: Reader, after: Reader) -> str:

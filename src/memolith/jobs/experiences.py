@@ -8,10 +8,9 @@ What leaves the file goes to the archive.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Self
 
 from memolith.embed.choose import choose_embedder
 from memolith.errors import EmbeddingError
@@ -27,7 +26,7 @@ from memolith.jobs import recall_state
 from memolith.jobs.changes import Edits, inserted_lines, split_lines
 from memolith.jobs.contradictions import contradicting
 from memolith.jobs.history import UNDONE, undone_by
-from memolith.jobs.job import Draft, Job, Plan, Reader, Snapshot, Workplace
+from memolith.jobs.job import Job, Plan, Reader, Snapshot, Workplace
 from memolith.jobs.reports import Change, Hunk
 from memolith.text.cues import importance, matters
 from memolith.text.names import entities, small_words
@@ -56,18 +55,7 @@ _WEIGHT_OF_RECALLS = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExperiencePlan(Plan):
-    """Which experiences come in, and which lines make room."""
-
-    new: tuple[Record, ...] = ()
-    gone: tuple[Line, ...] = ()
-    before: bytes | None = None
-    archive: bytes | None = None
-    warnings: tuple[str, ...] = ()
-
-
-class ExperienceJob(Job[ExperiencePlan]):
+class ExperienceJob(Job[Plan]):
     """Add what is new since the last run."""
 
     name = "experiences"
@@ -75,16 +63,11 @@ class ExperienceJob(Job[ExperiencePlan]):
     sections = ("experiences",)
 
     def __init__(self, place: Workplace) -> None:
-        """`place` names the files; they are read through the snapshot."""
-        self._place = place
+        """The cap, the threshold and the file are settings."""
+        super().__init__(place)
         self._config = place.config.experiences
 
-    @classmethod
-    def of(cls, place: Workplace) -> Self:
-        """The job of this memory."""
-        return cls(place)
-
-    def plan(self, snapshot: Snapshot) -> ExperiencePlan:
+    def plan(self, snapshot: Snapshot) -> Plan:
         """Choose what is unique enough, then what has to go."""
         now = self._place.clock.now()
         document = Document.parse(self._config.path, snapshot.read(self._config.path) or b"")
@@ -107,36 +90,29 @@ class ExperienceJob(Job[ExperiencePlan]):
             "stored": len(stored) + len(added) - len(gone),
         }
         if not added and not gone:
-            return ExperiencePlan(skipped="nothing new was found", counts=counts)
+            return Plan(skipped="nothing new was found", counts=counts)
         described = [f"add {counted(len(added), 'experience')}"] if added else []
         described += [f"move {counted(len(gone), 'experience')} to the archive"] if gone else []
-        return ExperiencePlan(
+        return Plan(
             lines=tuple(described),
             counts=counts,
-            new=tuple(added),
-            gone=tuple(lines[name] for name in gone),
-            before=snapshot.read(self._config.path),
-            archive=snapshot.read(ARCHIVE),
+            changes=self._changes(snapshot, added, [lines[name] for name in gone]),
             warnings=(warning,) if warning else (),
         )
 
-    def draft(self, plan: ExperiencePlan, *, preview: bool) -> Draft:
+    def _changes(
+        self, snapshot: Snapshot, new: Iterable[Record], gone: Sequence[Line]
+    ) -> tuple[Change, ...]:
         """The archive with what goes, the file with what comes."""
-        del preview  # texts are copied, not written
-        changes: list[Change | None] = []
-        if plan.gone:
-            archive = Edits(ARCHIVE, plan.archive)
-            archive.append(b"".join(line.data.rstrip(b"\r\n") + b"\n" for line in plan.gone))
-            changes.append(archive.change())
-        store = Edits(self._config.path, plan.before)
-        store.remove(line.number for line in plan.gone)
-        lines = b"".join(map(encode_line, plan.new))
-        store.append(lines if plan.before else layout.load_template(layout.EXPERIENCES) + lines)
-        changes.append(store.change())
-        return Draft(
-            changes=tuple(change for change in changes if change is not None),
-            warnings=plan.warnings,
-        )
+        archive = Edits(ARCHIVE, snapshot.read(ARCHIVE))
+        if gone:
+            archive.append(b"".join(line.data.rstrip(b"\r\n") + b"\n" for line in gone))
+        before = snapshot.read(self._config.path)
+        store = Edits(self._config.path, before)
+        store.remove(line.number for line in gone)
+        lines = b"".join(map(encode_line, new))
+        store.append(lines if before else layout.load_template(layout.EXPERIENCES) + lines)
+        return tuple(filter(None, (archive.change() if gone else None, store.change())))
 
     def problem(self, before: Reader, after: Reader) -> str:
         """What left the file must be in the archive; no secret may have come in."""

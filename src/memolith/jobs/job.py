@@ -84,19 +84,21 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What a job is going to do, before any text is written; jobs add what they need to know."""
+    """What a job is going to do, as a value; jobs that write texts later add what they need to know."""
 
     lines: tuple[str, ...] = ()  # for people
     skipped: str = ""  # why there is nothing to do
     counts: Mapping[str, int] = field(default_factory=dict)
+    changes: tuple[Change, ...] = ()  # archives first, MEMORY.md last
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """The finished changes: archives first, MEMORY.md last."""
+    """The finished changes of a plan whose texts had to be written."""
 
     changes: tuple[Change, ...]
-    lines: tuple[str, ...] = ()  # for people; those of the plan unless more is known by now
+    lines: tuple[str, ...] = ()  # for people, instead of those of the plan
     counts: Mapping[str, int] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
 
@@ -134,10 +136,14 @@ class Job(ABC, Generic[P]):
     by_rules: bool = True  # asks no model: to plan and draft it again costs nothing
     sections: ClassVar[tuple[str, ...]] = ()  # of the settings that it looks at
 
+    def __init__(self, place: Workplace) -> None:
+        """`place` names the files; a plan reads them through its snapshot."""
+        self._place = place
+
     @classmethod
-    @abstractmethod
     def of(cls, place: Workplace) -> Self:
         """The job of this memory, with its settings."""
+        return cls(place)
 
     @staticmethod
     def is_wanted(config: Config, folder: Folder, left: int) -> bool:
@@ -149,9 +155,10 @@ class Job(ABC, Generic[P]):
     def plan(self, snapshot: Snapshot) -> P:
         """What is to be done."""
 
-    @abstractmethod
     def draft(self, plan: P, *, preview: bool) -> Draft:
-        """Write the texts; may be slow, and may fail. A preview costs nothing: rules only."""
+        """Write the texts, if there are any; may be slow, and may fail. A preview costs nothing: rules only."""
+        del preview
+        return Draft(changes=plan.changes, warnings=plan.warnings)
 
     def problem(self, before: Reader, after: Reader) -> str:
         """What is wrong with the files after the change, judged by their bytes; "" when nothing is."""

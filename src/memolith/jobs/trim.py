@@ -10,7 +10,7 @@ from typing import Self
 from memolith.config.sections import TrimConfig
 from memolith.files.document import Document, Line
 from memolith.jobs.changes import Edits, removed_lines, split_lines
-from memolith.jobs.job import Draft, Job, Plan, Reader, Snapshot, Workplace
+from memolith.jobs.job import Job, Plan, Reader, Snapshot, Workplace
 from memolith.jobs.reports import Change
 from memolith.text.wording import counted
 from memolith.types import PROTECTED
@@ -25,7 +25,6 @@ class TrimPlan(Plan):
     kept: Document
     archived: tuple[Line, ...]
     records_before: int
-    archive: bytes | None = None  # the archive as it stands
 
 
 def plan_trim(document: Document, config: TrimConfig) -> TrimPlan:
@@ -93,9 +92,13 @@ class TrimJob(Job[TrimPlan]):
         """Which records go."""
         document = Document.parse(self._path, snapshot.read(self._path) or b"")
         plan = plan_trim(document, self._config)
+        before = snapshot.read(self._config.archive_path)
+        archive, memory = Edits(self._config.archive_path, before), Edits(self._path, document.data)
+        archive.append(not_yet_archived(before or b"", [line.data for line in plan.archived]))
+        memory.remove(line.number for line in plan.archived)
         return replace(
             plan,
-            archive=snapshot.read(self._config.archive_path),
+            changes=tuple(filter(None, (archive.change(), memory.change()))),
             lines=(f"move the oldest to the archive: {counted(len(plan.archived), 'record')}",),
             counts={
                 "before": plan.records_before,
@@ -103,18 +106,6 @@ class TrimJob(Job[TrimPlan]):
                 "archived": len(plan.archived),
             },
         )
-
-    def draft(self, plan: TrimPlan, *, preview: bool) -> Draft:
-        """The archive with the lines that go, MEMORY.md without them."""
-        del preview  # there is no text to write
-        archive = Edits(self._config.archive_path, plan.archive)
-        going = [line.data for line in plan.archived]
-        archive.append(not_yet_archived(plan.archive or b"", going))
-        before = sorted((*plan.kept.lines, *plan.archived), key=lambda line: line.number)
-        memory = Edits(self._path, b"".join(line.data for line in before))
-        memory.remove(line.number for line in plan.archived)
-        changes = (archive.change(), memory.change())
-        return Draft(changes=tuple(change for change in changes if change is not None))
 
     def problem(self, before: Reader, after: Reader) -> str:
         """Every line that left MEMORY.md must stand in the archive."""
