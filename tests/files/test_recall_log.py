@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import string
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -15,6 +16,8 @@ from memolith.files.folder import Folder
 from memolith.files.recall_log import LOG, OLDER_LOG
 from memolith.jobs.recalls import Shown, Used, read_log
 from memolith.results import Hit
+from memolith.text.stopwords import keywords
+from memolith.text.terms import stems, terms_of
 from memolith.types import Citation
 
 CLOCK = Clock("UTC", now=lambda: datetime(2026, 11, 15, 12, tzinfo=UTC))
@@ -28,6 +31,24 @@ def events(root: str) -> list[Shown | Used]:
 def hit(text: str, path: str = "memory/2026-11-14.md", first: int = 1, **more: str) -> Hit:
     last = first + text.count("\n")
     return Hit(citation=Citation(path, first, last), text=text, score=1.5, **more)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "question", ["Which release keys for cafés in 2024?", "¿Qué llaves?", "東京"]
+)
+def test_words_of_the_question_are_found_wherever_they_begin(question: str) -> None:
+    text = (
+        "releaseKey old-release (Keys) v2024 CAFÉ's cafés llave llaves: relKeys xrelease 東京駅 _key"
+        " re-release Éclair 2024-05 llevar keyed irrelevant bbbbbbbb"
+    )
+    stems_asked = {stem for word in keywords(question) for stem in stems(word)}
+    asked = recall_log._Asked(question)
+    for stretch in text.split():
+        word = stretch.strip(string.punctuation).lower()
+        has_it = not stems_asked.isdisjoint(terms_of(word)[1])
+        assert asked.words_in(stretch) == [word] * has_it
+    whole = stems_asked & {term for stretch in text.split() for term in terms_of(stretch)[1]}
+    assert asked.shared(text) == len(whole)
 
 
 def test_a_search_notes_what_it_showed_with_score_question_hash_and_day(memory: Memory) -> None:

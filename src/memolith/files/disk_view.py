@@ -229,14 +229,18 @@ def _list_folder(
                 if layout.is_file_of_ours(name):
                     warnings.append(f"{shown_path(name)} is a folder, where a file should be.")
             elif _is_searched(name):
-                with suppress(FileNotFoundError):  # removed since the folder was listed
+                try:
                     status = entry.stat(follow_symlinks=False)
-                    if stat.S_ISREG(status.st_mode) and status.st_nlink == 1:
-                        files[name] = change_stamp_of(status)
-                    elif stat.S_ISREG(status.st_mode):
-                        warnings.append(
-                            f"{shown_path(name)} {SECOND_NAME} It is left out of search. {COPY_LINKED}"
-                        )
+                except FileNotFoundError:  # removed since the folder was listed
+                    continue
+                if not stat.S_ISREG(status.st_mode):
+                    continue
+                if status.st_nlink == 1:
+                    files[name] = change_stamp_of(status)
+                else:
+                    warnings.append(
+                        f"{shown_path(name)} {SECOND_NAME} It is left out of search. {COPY_LINKED}"
+                    )
     return below
 
 

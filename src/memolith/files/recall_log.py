@@ -7,6 +7,7 @@ anybody wrote. It never holds a secret record.
 from __future__ import annotations
 
 import json
+import re
 import string
 from collections.abc import Sequence
 from contextlib import suppress
@@ -22,7 +23,7 @@ from memolith.files.record_format import encode_time
 from memolith.results import Hit
 from memolith.text.pieces import Piece, bare_text, claim_key_of_bare, pieces, whole_facts
 from memolith.text.stopwords import keywords
-from memolith.text.terms import stems, terms_of
+from memolith.text.terms import SPANISH, stems, terms_of
 from memolith.text.wording import counted
 from memolith.types import Citation
 
@@ -43,9 +44,33 @@ _MAX_ANSWERS = 3
 _MIN_SHARE_OF_BEST = 0.75
 
 
+class _Asked:
+    """The words of a question, which are looked for in what was found."""
+
+    def __init__(self, question: str) -> None:
+        self._stems = {stem for word in keywords(question[:2000]) for stem in stems(word)}
+        # A stem begins as its word does: the terms of most stretches need not be made. A word may
+        # also begin at a capital, behind a digit or a mark; other scripts are not judged.
+        firsts = {stem.removeprefix(SPANISH)[:1] for stem in self._stems}
+        letters = "".join(sorted(firsts & set(string.ascii_lowercase))) or "0"
+        begins = rf"(?<![a-z])[{letters}]|[{letters.upper()}0-9]|[^\x00-\x7f]"
+        self._candidates = re.compile(rf"(?<!\S)\S*?(?:{begins})\S*")
+
+    def words_in(self, text: str) -> list[str]:
+        """The words of a statement that the question has too: no word that is in the question alone."""
+        found = [word.strip(string.punctuation).lower() for word in self._candidates.findall(text)]
+        bare = dict.fromkeys(found)
+        return [word for word in bare if not self._stems.isdisjoint(terms_of(word)[1])][:_MAX_WORDS]
+
+    def shared(self, text: str) -> int:
+        """How many stems of the question a statement has."""
+        found = [terms_of(stretch)[1] for stretch in self._candidates.findall(text)]
+        return len(self._stems.intersection(chain.from_iterable(found)))
+
+
 def note_shown(root: str, hits: Sequence[Hit], question: str, surface: str, clock: Clock) -> None:
     """Note that these hits were shown. Best effort: a failure does not fail the search."""
-    asked = {stem for word in keywords(question[:2000]) for stem in stems(word)}
+    asked = _Asked(question)
     best = max((hit.score for hit in hits), default=0.0)
     shown = [
         [*_shown_row(hit, asked), int(place < _MAX_ANSWERS and _answers(hit, best))]
@@ -56,15 +81,15 @@ def note_shown(root: str, hits: Sequence[Hit], question: str, surface: str, cloc
         # Twelve digits for a question; case and spacing do not count.
         plain = " ".join(question.lower().split()).encode(errors="surrogatepass")
         query = sha1(plain, usedforsecurity=False).hexdigest()[:12]
-        words = [_shared_words(str(row[5]), asked) for row in shown]
+        words = [asked.words_in(str(row[5])) for row in shown]
         _append(root, clock, {"query": query, "surface": surface, "hits": shown, "words": words})
 
 
 def receipt(hits: Sequence[Hit], question: str) -> str:
     """One line for the user on what an agent was handed, and why."""
-    asked = {stem for word in keywords(question[:2000]) for stem in stems(word)}
+    asked = _Asked(question)
     told = [
-        f"{hit.citation} ({' '.join(_shared_words(hit.text, asked)[:4]) or 'by meaning'})"
+        f"{hit.citation} ({' '.join(asked.words_in(hit.text)[:4]) or 'by meaning'})"
         for hit in hits[:_MAX_IN_RECEIPT]
     ]
     more = f" and {len(hits) - len(told)} more" if len(hits) > len(told) else ""
@@ -91,7 +116,7 @@ def encode_event(content: dict[str, object]) -> bytes:
     return json.dumps(content, separators=(",", ":")).encode()
 
 
-def _shown_row(hit: Hit, asked: set[str]) -> list[object]:
+def _shown_row(hit: Hit, asked: _Asked) -> list[object]:
     piece = _answer(hit, asked)
     score = _USUAL_SUM * hit.score
     return [
@@ -111,7 +136,7 @@ def _answers(hit: Hit, best: float) -> bool:
     return is_match and hit.score >= _MIN_SHARE_OF_BEST * best
 
 
-def _answer(hit: Hit, asked: set[str]) -> Piece:
+def _answer(hit: Hit, asked: _Asked) -> Piece:
     """The statement of a hit that answers, which dreaming can promote as a whole fact.
 
     Of a note or prose it is the paragraph that shares most words with the question.
@@ -122,16 +147,5 @@ def _answer(hit: Hit, asked: set[str]) -> Piece:
         return whole
     found = pieces(hit.text.split("\n"), place.first_line)
     parts = list(whole_facts(found) if hit.record_id else found)
-    closest = max(parts, key=lambda part: _shared(part, asked), default=whole)
-    return closest if len(parts) == 1 or _shared(closest, asked) else whole
-
-
-def _shared_words(text: str, asked: set[str]) -> list[str]:
-    """The words of a statement that the question has too: no word that is in the question alone."""
-    bare = dict.fromkeys([word.strip(string.punctuation).lower() for word in text.split()])
-    return [word for word in bare if not asked.isdisjoint(terms_of(word)[1])][:_MAX_WORDS]
-
-
-def _shared(piece: Piece, asked: set[str]) -> int:
-    # The terms of each word are cached, and words repeat.
-    return len(asked.intersection(chain.from_iterable(terms_of(s)[1] for s in piece.text.split())))
+    closest = max(parts, key=lambda part: asked.shared(part.text), default=whole)
+    return closest if len(parts) == 1 or asked.shared(closest.text) else whole

@@ -119,6 +119,7 @@ class Arrays:
         """Chunks behind those we have: as packs where there are any, else from their rows."""
         last = _one(db, "SELECT seq FROM sqlite_sequence WHERE name = 'chunks'") or 0
         first = self._size
+        self._grow(last + 1)
         while first <= last:
             number, at = divmod(first, PACK)
             end = min(last, (number + 1) * PACK - 1)
@@ -127,7 +128,6 @@ class Arrays:
                 data = _one(db, "SELECT data FROM packs WHERE number = ?", number)
             yield pack(db, first, end, self._dimensions) if data is None else data
             first = end + 1
-        self._grow(last + 1)
         self._size = last + 1
 
     def _add(self, data: bytes) -> None:
@@ -136,7 +136,6 @@ class Arrays:
             return
         keys = table["key"].astype(np.int64)
         self._size = int(keys[-1]) + 1
-        self._grow(self._size)
         room = self._room
         for name in _COLUMNS:
             room[name][keys] = table[name]
