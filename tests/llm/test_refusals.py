@@ -20,7 +20,7 @@ from tests.llm.test_openai_compatible import NOTES
         ),
         ("404", "answered with status 404: “busy”. There is no such address or model"),
         ("503", "answered with status 503: “busy”."),
-        ("redirect", "It sends us elsewhere, and nothing is sent there: see llm.url."),
+        ("redirect", "It redirects, and redirects are not followed: see llm.url."),
         ("hangs up", "it closed the connection before its answer was complete"),
         ("ends early", "it closed the connection before its answer was complete"),
         ("10 MB", "the answer is larger than 2,000,000 bytes."),

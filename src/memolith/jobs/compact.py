@@ -56,7 +56,7 @@ from memolith.text.summary_text import read_summary, summary_lines
 from memolith.text.wording import counted
 from memolith.types import Record
 
-# A dry run is quick: it has the summaries of so many records written, of the rest it tells the plan.
+# A dry run is quick: it drafts the summaries of this many records and only plans the others.
 _MOST_PREVIEWED = 2_000
 _NOT_ALL_DRAFTED = (
     f"A dry run writes the summaries of at most {_MOST_PREVIEWED:,} records; the others are planned, not "
@@ -89,7 +89,7 @@ class CompactJob(Job[CompactPlan]):
     def __init__(
         self, config: Config, clock: Clock, summariser: Summariser, *, by_hand: bool = True
     ) -> None:
-        """The summariser writes; what it writes is checked, and the rules stand by.
+        """The summariser writes; what it writes is checked, and the rules write what is refused.
 
         Not asked for by hand, it leaves alone what was compacted before and undone.
         """
@@ -210,15 +210,15 @@ class CompactJob(Job[CompactPlan]):
         return "" if len(added) <= len(removed) else "there would be more records than before"
 
     def outdated(self, changes: Sequence[Change], snapshot: Snapshot) -> Iterator[str]:
-        """A record that is told of must be neither replaced nor expired nor secret."""
-        told = list(dict.fromkeys(_told(changes)))
+        """A record in a summary must be neither replaced nor expired nor secret."""
+        new = list(dict.fromkeys(_new_statements(changes)))
         now = self._clock.now()
         dated = b"".join(line for _, line in removed_lines(changes) if b"expires" in line)
         records = (line.record for line in record_lines(dated))
         expired = {one.id for one in records if one.expires and one.expires <= now}
-        held = set(still_true(told, {*snapshot.ledger().replaced, *expired}))
+        held = set(still_true(new, {*snapshot.ledger().replaced, *expired}))
         shown = set(still_open(held, snapshot.ledger().secret))
-        for one in told:
+        for one in new:
             if one not in held:
                 yield f"{', '.join(one.ids)}: a newer record has taken its place, or it has expired"
             elif one not in shown:
@@ -232,11 +232,11 @@ class CompactJob(Job[CompactPlan]):
         yield from map(long_memory.name_of, long_memory.LongMemory.parse(hunk.removed).blocks)
 
     def _written(self, groups: Sequence[Group], summariser: Summariser) -> list[_Written]:
-        """The groups with their texts, oldest first; what several would tell, the newest of those most trusted tells.
+        """The groups with their texts, oldest first; what several would say, the newest of the most trusted says.
 
-        So what came true again stands behind what it was meanwhile, and no stranger's word for yours.
+        So what came true again comes after what it was meanwhile, and no stranger speaks for you.
         """
-        told: dict[str, date] = {}
+        elsewhere: dict[str, date] = {}
         found: dict[int, _Written] = {}
         useless = 0
         for number in sorted(
@@ -246,15 +246,17 @@ class CompactJob(Job[CompactPlan]):
             # Words of strangers are not sent: what they say to a model is not for it.
             is_asked = groups[number].trust != "external" and useless < MAX_USELESS_ANSWERS
             found[number] = one = self._write(
-                groups[number], summariser if is_asked else Rules(), told
+                groups[number], summariser if is_asked else Rules(), elsewhere
             )
             if is_asked:
                 useless = useless + 1 if one.checked.problem and one.statements else 0
             for text, day in texts_of(one.statements if one.summary else ()).items():
-                told[text] = max(day, told.get(text, day))
+                elsewhere[text] = max(day, elsewhere.get(text, day))
         return [one for _, one in sorted(found.items()) if one.records]
 
-    def _write(self, group: Group, summariser: Summariser, told: Mapping[str, date]) -> _Written:
+    def _write(
+        self, group: Group, summariser: Summariser, elsewhere: Mapping[str, date]
+    ) -> _Written:
         records = tuple(entry.line.record for entry in group.entries)
         statements = statements_of(
             records,
@@ -263,7 +265,7 @@ class CompactJob(Job[CompactPlan]):
             self._seen.ledger().replaced,
             self._seen.ledger().secret,
         )
-        checked = checked_summary(summariser, statements, group.max_chars, told)
+        checked = checked_summary(summariser, statements, group.max_chars, elsewhere)
         return _Written(
             group=group,
             records=records,
@@ -276,7 +278,7 @@ class CompactJob(Job[CompactPlan]):
     def _goes_to(self, one: _Written) -> str:
         """Where the records of a group go besides the archive, for people."""
         if one.summary is not None:
-            return "a shorter one" if one.group.is_told_again else "one summary"
+            return "a shorter one" if one.group.is_summary else "one summary"
         if long_statements(one.group, one.statements):
             return "the long memory"
         return "the archive only" if one.statements else "the archive only: nothing to tell of them"
@@ -323,8 +325,8 @@ class CompactJob(Job[CompactPlan]):
         months: dict[str, list[Statement]] = {}
         for one in written:
             # Of a whole month or year, the summary alone would be too little for each month.
-            told = one.statements if one.group.level < 3 else one.sources
-            for statement in long_statements(one.group, told):
+            found = one.statements if one.group.level < 3 else one.sources
+            for statement in long_statements(one.group, found):
                 months.setdefault(statement.day.isoformat()[:7], []).append(statement)
         blocks = self._blocks(months, memory.blocks)
         after, dropped = memory.with_blocks(blocks, MAX_LONG_MEMORY_CHARS)
@@ -358,18 +360,18 @@ class CompactJob(Job[CompactPlan]):
                 still_true(cited, self._seen.ledger().replaced), self._seen.ledger().secret
             )
             true = _not_in(later, held)
-            told = tuple(true)
+            lines = tuple(true)
             if month in months or true != cited:
                 new = _not_in(later, months.get(month, ()))
                 merged = Rules().summarise([*true, *new], MAX_MONTH_CHARS)
-                told = merged.statements
-                if told or month in known:
-                    blocks[month] = summary_lines(told)
-            later |= {fold(statement.text) for statement in told}
+                lines = merged.statements
+                if lines or month in known:
+                    blocks[month] = summary_lines(lines)
+            later |= {fold(statement.text) for statement in lines}
         return blocks
 
 
-def _told(changes: Sequence[Change]) -> Iterator[Statement]:
+def _new_statements(changes: Sequence[Change]) -> Iterator[Statement]:
     """What summaries and the long memory would tell that they do not tell yet."""
     before = {line.strip() for _, line in removed_lines(changes)}
     for path, line in inserted_lines(changes):
@@ -398,8 +400,8 @@ def _name_of(group: Group) -> str:
 
 
 def _goes_later(group: Group) -> str:
-    told = "a shorter one" if group.is_told_again else "one summary"
-    return "the archive" if group.retired else f"{told}, not drafted here"
+    goes_to = "a shorter one" if group.is_summary else "one summary"
+    return "the archive" if group.retired else f"{goes_to}, not drafted here"
 
 
 def _counts(plan: CompactPlan, written: Sequence[_Written], *, by_model: bool) -> dict[str, int]:

@@ -105,8 +105,8 @@ class Group:
     retired: bool = False  # into the archive without a summary in MEMORY.md
 
     @property
-    def is_told_again(self) -> bool:
-        """Whether it is one summary that gets shorter."""
+    def is_summary(self) -> bool:
+        """Whether it is a single summary of this level, which can only get shorter."""
         return len(self.entries) == 1 and self.entries[0].level == self.level
 
     @property
@@ -307,7 +307,7 @@ def _groups(
     # First with the summaries that are there as they are, then with all of them written again.
     for again, ages in product((False, True), _AGES):
         groups = list(_by_period(entries, ages, today))
-        stay = [one for one in groups if (one.is_told_again and not again) or _gains_nothing(one)]
+        stay = [one for one in groups if (one.is_summary and not again) or _gains_nothing(one)]
         size = Size(fixed.records + len(stay), fixed.chars + sum(one.chars for one in stay))
         groups = [one for one in groups if one not in stay]
         size = Size(
@@ -330,14 +330,15 @@ def _groups(
         if limits.fits(larger):
             kept.append(group)
             size = larger
-    told = {
+    with_room = {
         id(one): shorter
         for one, shorter in zip(
             kept, _with_room(kept, limits.spare_chars(size), today), strict=True
         )
     }
     return tuple(
-        told.get(id(one)) or replace(one, retired=True, max_chars=one.most_chars) for one in groups
+        with_room.get(id(one)) or replace(one, retired=True, max_chars=one.most_chars)
+        for one in groups
     )
 
 
@@ -389,6 +390,6 @@ def describe(group: Group, goes_to: str) -> str:
     level = LEVELS[group.level]
     period = f"of {group.period}" if level == "week" else group.period
     what = f"{counted(len(group.entries), 'record')} of the {level} {period}"
-    if group.is_told_again:
+    if group.is_summary:
         what = f"the summary of the {level} {period}"
     return f"{what}, {_WHOSE[group.trust]} → {goes_to}"

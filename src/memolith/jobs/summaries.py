@@ -37,7 +37,7 @@ def statements_of(
 ) -> list[Statement]:
     """What the records say that still holds; summaries are taken apart again.
 
-    `corrected` are ids whose successor may stand anywhere, `secret` those that any file marks so.
+    `corrected` are ids whose successor may be in any file, `secret` those that any file marks so.
     """
     found: list[Statement] = []
     for record in current(records, now, corrected):
@@ -63,7 +63,7 @@ def still_true(statements: Iterable[Statement], corrected: Iterable[str]) -> lis
 
 
 def still_open(statements: Iterable[Statement], secret: Iterable[str]) -> list[Statement]:
-    """The statements without those that a record says, be it one of several, that is secret by now."""
+    """The statements without those of a record that is secret now, even if it is one of several."""
     hidden = {short_id(record_id) for record_id in secret}
     return [one for one in statements if hidden.isdisjoint(one.ids)]
 
@@ -112,7 +112,7 @@ def summary_record(
 
 
 def leaves_of(records: Iterable[Record], archive: bytes) -> list[str]:
-    """The ids of all that a summary of these stands for: of summaries, what they stand for."""
+    """The ids of all records that a summary of these covers; of summaries, those that they cover."""
     found: dict[str, None] = {}
     for record in records:
         inside = covered_by(archive, record.id) if record.category == "compaction" else ()
@@ -124,7 +124,7 @@ def long_statements(group: Group, statements: Iterable[Statement]) -> list[State
     """What of a group belongs into the long memory: each record once, and nothing from outside.
 
     Sessions start with the long memory, and text of strangers must not speak to the agent there. Words
-    of user and agents stand there side by side, so each line says whose it is.
+    of user and agents are there side by side, so each line says whose it is.
     """
     is_new = group.retired or any(entry.level == 0 for entry in group.entries)
     if not is_new or group.trust == "external":

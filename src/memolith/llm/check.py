@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 
@@ -21,6 +21,8 @@ from memolith.text.terms import stems
 from memolith.text.tokens import words
 
 _MAX_CHARS = 600
+# Of the room, in percent; the rest is for records that the model does not mention.
+_SHARE_OF_THE_MODEL = 75
 _MIN_SHARE = 0.5  # of the content words of a line, in the records it cites
 MAX_USELESS_ANSWERS = 3  # in a row; then the rules write the rest of a job
 _MAX_NAMED = 3
@@ -56,73 +58,68 @@ def checked_summary(
     summariser: Summariser,
     statements: Sequence[Statement],
     max_chars: int,
-    told: Mapping[str, date] | None = None,
+    elsewhere: Mapping[str, date] | None = None,
 ) -> Checked:
-    """The summary: the model's lines that are true to their records, and the rules' lines for what they leave out."""
+    """The summary: the model's lines that are true to their records, and the rules' lines for what they leave out.
+
+    `elsewhere` are the sentences of other summaries, which the rules do not repeat.
+    """
     rules = Rules()
     if type(summariser) is Rules:
-        return Checked(summary=rules.summarise(statements, max_chars, told))
+        return Checked(summary=rules.summarise(statements, max_chars, elsewhere))
     harmless = [one for one in statements if not _TO_A_MODEL.search(fold(one.text))]
+    room = max_chars * _SHARE_OF_THE_MODEL // 100
     try:
-        answer = summariser.summarise(harmless, max_chars)
+        answer = summariser.summarise(harmless, room)
     except SummariserError as error:
-        by_rules = replace(rules.summarise(statements, max_chars, told), tokens=error.tokens)
+        by_rules = rules.summarise(statements, max_chars, elsewhere)
         return Checked(
-            summary=by_rules,
+            summary=replace(by_rules, tokens=error.tokens),
             problem=f"{summariser.name}: {error.message} The rules wrote the summary.",
         )
     taken, refused = list[Statement](), Counter[str]()
-    # Some room is left for records that it does not mention.
-    is_whole = {name for line in answer.statements for name in line.ids} >= {
-        one.ids[0] for one in statements if one.ids
-    }
-    room = max_chars if is_whole else max_chars * 3 // 4
-    for line in map(_with_its_records(harmless), answer.statements):
+    contents = {one: _content(one.text) for one in harmless}
+    for written in answer.statements:
+        line = _with_its_records(written, contents)
         cited = [one for one in harmless if not set(one.ids).isdisjoint(line.ids)]
-        problem = problem_of(line, cited, harmless) or (
-            "more than there is room for" if len(line.text) > room else ""
-        )
+        problem = problem_of(line, cited, harmless)
+        if not problem and len(line.text) > room:
+            problem = "more than there is room for"
         if problem:
             refused[problem] += 1
         else:
             room -= len(line.text)
             taken.append(replace(line, day=max(one.day for one in cited), said_by=""))
-    room += 0 if is_whole else max_chars // 4
     covered = {record_id for line in taken for record_id in line.ids}
     rest = [one for one in statements if covered.isdisjoint(one.ids)]
-    added = rules.summarise(rest, room, told).statements if rest and room > 0 else ()
+    left = max_chars - sum(len(line.text) for line in taken)
+    added = rules.summarise(rest, left, elsewhere).statements
     lines = tuple(sorted((*taken, *added), key=lambda one: one.day))
+    problem = ""
     if not taken:
         why = reasons(refused) or "no line came in the form it was asked for"
         problem = (
             f"{summariser.name}: none of its lines was taken ({why}). The rules wrote the summary."
         )
-        return Checked(
-            summary=Summary(statements=lines, tokens=answer.tokens),
-            refused=refused,
-            problem=problem,
-        )
     return Checked(
-        summary=Summary(statements=lines, tokens=answer.tokens), taken=len(taken), refused=refused
+        summary=Summary(statements=lines, tokens=answer.tokens),
+        taken=len(taken),
+        refused=refused,
+        problem=problem,
     )
 
 
-def _with_its_records(known: Sequence[Statement]) -> Callable[[Statement], Statement]:
-    """Take from a line the records it has no word of: they would count as told."""
-    content = {one: _content(one.text) for one in known}
-
-    def kept(line: Statement) -> Statement:
-        said = _content(line.text)
-        theirs = {
-            name
-            for one, there in content.items()
-            if len(said & there) >= min(2, len(there))
-            for name in one.ids
-        }
-        strange = set(line.ids) - {name for one in known for name in one.ids}
-        return replace(line, ids=tuple(name for name in line.ids if name in theirs | strange))
-
-    return kept
+def _with_its_records(line: Statement, contents: Mapping[Statement, frozenset[str]]) -> Statement:
+    """The line without records of which it has no word: they would count as summarised."""
+    content = _content(line.text)
+    theirs = {
+        name
+        for one, there in contents.items()
+        if len(content & there) >= min(2, len(there))
+        for name in one.ids
+    }
+    unknown = set(line.ids) - {name for one in contents for name in one.ids}
+    return replace(line, ids=tuple(name for name in line.ids if name in theirs | unknown))
 
 
 def _content(text: str) -> frozenset[str]:

@@ -89,7 +89,7 @@ class OpenAiCompatible:
                 problem = f"No answer from {self._config.url}: {error}."
                 continue
             except TooLargeError as error:
-                raise SummariserError(f"Of {self._config.url}, {error}.") from error
+                raise SummariserError(f"{self._config.url}: {error}.") from error
             if answer.status == 200:
                 return _parse(answer.body)
             problem = refusal(self._config.url, answer.status, answer.body)
@@ -163,10 +163,10 @@ def refusal(url: str, status: int, body: bytes) -> str:
     'http://localhost/v1 answered with status 404: “model not found”. There is no such address or model: see llm.url and llm.model.'
     """
     said = _message(body)
-    told = f"{url} answered with status {status}" + (f": “{said}”." if said else ".")
+    message = f"{url} answered with status {status}" + (f": “{said}”." if said else ".")
     if 300 <= status < 400:
-        return f"{told} It sends us elsewhere, and nothing is sent there: see llm.url."
-    return f"{told} {_WHAT_TO_DO.get(status, '')}".rstrip()
+        return f"{message} It redirects, and redirects are not followed: see llm.url."
+    return f"{message} {_WHAT_TO_DO.get(status, '')}".rstrip()
 
 
 def _message(body: bytes) -> str:

@@ -18,7 +18,7 @@ from memolith.text.similarity import copy_key
 
 _BESIDE = 24  # what day and ids of a line take beside its text
 _MAX_SENTENCE, _MAX_LINE = 280, 420
-# A record this short is told whole: half of «312 kB, now 241 kB» is something else.
+# A record this short is kept whole: half of «312 kB, now 241 kB» is something else.
 _WHOLE_CHARS, _WHOLE_SENTENCES = 150, 2
 _BY_CATEGORY = {"heartbeat": -3.0, "decision": 1.0, "event": 0.5, "note": 0.5, "compaction": 0.5}
 _PLAIN = 1.0  # the importance of a sentence without number, name, decision or anything
@@ -35,7 +35,7 @@ _TRACE = re.compile(
 
 @dataclass(slots=True)
 class _Piece:
-    """Sentences of a record that are told together, or not at all."""
+    """Sentences of a record that are kept together, or not at all."""
 
     statement: Statement
     place: int  # of the record, and within it
@@ -52,13 +52,13 @@ class Rules:
         self,
         statements: Sequence[Statement],
         max_chars: int,
-        told: Mapping[str, date] | None = None,
+        elsewhere: Mapping[str, date] | None = None,
     ) -> Summary:
         """What matters first, then something of every record, spread over the time; in the order of days.
 
-        `told` is what other summaries tell, and of which day: that is not told again.
+        `elsewhere` are the sentences of other summaries with their days, which are not repeated.
         """
-        pieces = _without_copies(_pieces(statements, told or {}))
+        pieces = _without_copies(_pieces(statements, elsewhere or {}))
         room, chosen, begun = max_chars, list[_Piece](), set[tuple[str, ...]]()
         for piece in _in_order_of_choice(pieces):
             cost = len(piece.statement.text) + (1 if piece.statement.ids in begun else _BESIDE)
@@ -71,7 +71,7 @@ class Rules:
 
 
 def texts_of(statements: Sequence[Statement]) -> dict[str, date]:
-    """The sentences of a summary and the last day each is of, to be `told` no second time."""
+    """The sentences of a summary, each with its last day."""
     found: dict[str, date] = {}
     for one in statements:
         for sentence in sentences(one.text):
@@ -79,8 +79,8 @@ def texts_of(statements: Sequence[Statement]) -> dict[str, date]:
     return found
 
 
-def _pieces(statements: Sequence[Statement], told: Mapping[str, date]) -> Iterator[_Piece]:
-    last = texts_of(statements)  # what is said again later is told then
+def _pieces(statements: Sequence[Statement], elsewhere: Mapping[str, date]) -> Iterator[_Piece]:
+    last = texts_of(statements)  # what was said again is dated when last said
     place = 0
     for statement in statements:
         said = [
@@ -88,7 +88,7 @@ def _pieces(statements: Sequence[Statement], told: Mapping[str, date]) -> Iterat
             for one in map(_short, sentences(_printable(_without_code(statement.text))))
             if importance(one) > 0
             and statement.day >= last.get(fold(one), statement.day)
-            and statement.day > told.get(fold(one), date.min)
+            and statement.day > elsewhere.get(fold(one), date.min)
         ]
         texts = list(_texts(said))
         values = [max(map(importance, sentences(text)), default=0.0) for text in texts]
