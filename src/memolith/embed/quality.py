@@ -152,9 +152,7 @@ def _loaded(place: str, *, reranks: bool) -> Any:
 
 def _made(kind: Any, name: str, **options: Any) -> Any:
     from loguru import logger
-    from onnxruntime.capi import (  # type: ignore[import-untyped]
-        onnxruntime_pybind11_state as onnx,
-    )
+    from onnxruntime.capi import onnxruntime_pybind11_state as onnx
 
     damaged = (onnx.NoSuchFile, onnx.InvalidArgument, onnx.InvalidProtobuf, onnx.InvalidGraph)
     logger.disable("fastembed")  # it tells on stderr what the error says

