@@ -476,7 +476,7 @@ class Memory:
         # The model has a check of its own.
         index = (lambda: self._engine.finder().index.status(ask_model=False)), self.index.rebuild
         loaded = self._store.loaded
-        return examine(self.profile, loaded, fix=fix, copy_linked=copy_linked, index=index)
+        return examine(self.profile, loaded, index, fix=fix, copy_linked=copy_linked)
 
     def reconfigure(self) -> Reconfiguration:
         """Read the settings again; later calls obey them. Broken ones leave everything as it was."""

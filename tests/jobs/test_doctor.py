@@ -13,7 +13,7 @@ import pytest
 from memolith import Memory
 from memolith.cli import exit_codes
 from memolith.cli.main import main
-from memolith.jobs.doctor import _each_once
+from memolith.jobs.checks.subject import bounded
 from memolith.jobs.reports import Check
 from tests.jobs.damage import GOOD, add
 
@@ -85,7 +85,7 @@ def test_a_repeated_error_is_said_once() -> None:
             ("c", "Else."),
         ]
     )
-    assert _each_once([first, second, other]) == [first, other]
+    assert list(bounded([first, second, other])) == [first, other]
 
 
 def test_names_cannot_steer_the_terminal(

@@ -3,44 +3,26 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 
 from memolith.config.load import LoadedConfig
 from memolith.errors import MemolithError
 from memolith.files import atomic_write
+from memolith.files.atomic_write import STAGING
 from memolith.files.folder import Folder, storage_error
 from memolith.files.locks import LOCK_PATH
 from memolith.files.transaction import Transaction
-from memolith.jobs.checks.content import check_content, check_turns
+from memolith.jobs.checks import content, place, running, writer
 from memolith.jobs.checks.hosts import check_hosts
-from memolith.jobs.checks.place import (
-    check_conflicts,
-    check_disk,
-    check_git,
-    check_modes,
-    check_profile,
-    check_settings,
-    check_shapes,
-    check_space,
-    check_starting_files,
-    linked_files,
-    too_open,
-    unusable,
-)
-from memolith.jobs.checks.running import (
-    check_index,
-    check_integrity,
-    check_jobs,
-    check_model,
-    check_server,
-)
-from memolith.jobs.checks.subject import ROOT, WORST_FIRST, Entry, Subject, look_at, shown
-from memolith.jobs.checks.writer import (
-    check_backups,
-    check_lock,
-    check_quarantine,
-    check_staging,
-    staged_files,
+from memolith.jobs.checks.subject import (
+    ROOT,
+    WORST_FIRST,
+    Entry,
+    Subject,
+    bounded,
+    found,
+    look_at,
+    shown,
 )
 from memolith.jobs.machines import merge_copies
 from memolith.jobs.reports import Check, DoctorReport
@@ -49,136 +31,94 @@ from memolith.profile import Profile
 from memolith.reports import IndexStatus
 from memolith.text.wording import counted
 
-Examination = Callable[[Subject], list[Check]]
-Remedy = Callable[[Subject], Iterable[str]]
-
-_ALWAYS: tuple[Examination, ...] = (check_profile, check_settings, check_hosts)
-_OF_A_PROFILE: tuple[Examination, ...] = (
-    check_starting_files,
-    check_shapes,
-    check_content,
-    check_turns,
-    check_modes,
-    check_conflicts,
-    check_git,
-    check_lock,
-    check_staging,
-    check_quarantine,
-    check_backups,
-    check_disk,
-    check_space,
-    check_integrity,
-    check_server,
-    check_model,
-    check_jobs,
+_ALWAYS = (place.check_profile, place.check_settings, check_hosts)
+_OF_A_PROFILE: tuple[Callable[[Subject], Iterator[Check]], ...] = (
+    place.check_starting_files,
+    place.check_shapes,
+    content.check_content,
+    content.check_turns,
+    place.check_modes,
+    place.check_conflicts,
+    place.check_git,
+    writer.check_lock,
+    writer.check_staging,
+    writer.check_quarantine,
+    writer.check_backups,
+    place.check_disk,
+    place.check_space,
+    running.check_integrity,
+    running.check_server,
+    running.check_model,
+    running.check_jobs,
+    running.check_index,
 )
 
 
 def examine(
     profile: Profile,
     loaded: LoadedConfig,
+    index: tuple[Callable[[], IndexStatus], Callable[[], object]],
     *,
     fix: bool,
     copy_linked: bool = False,
-    index: tuple[Callable[[], IndexStatus], Callable[[], object]] | None = None,
 ) -> DoctorReport:
     """Run every check, worst findings first; with `fix`, mend and then look again.
 
     `copy_linked` replaces files that have a second name, too: they may hold words of somebody else.
-
-    `index`, if the memory can be searched: how its index is, and what makes it anew.
+    `index` says how the index is, and makes it anew.
     """
-    subject = look_at(profile, loaded)
-    mended: tuple[str, ...] = ()
+    subject = look_at(profile, loaded, *index)
+    mended: list[str] = []
     failed: list[Check] = []
     if fix and profile.exists:
-        remedies: list[Remedy] = [_renew_token, _make_private, _finish_and_tidy_up, merge_copies]
-        if copy_linked:
-            remedies.insert(0, _copy_linked)
-        if index:
-            remedies.append(_remake_index(*index))
-        mended, failed = _mend(subject, remedies)
-        subject = look_at(profile, loaded)
-    examinations = _ALWAYS + (_OF_A_PROFILE if profile.exists else ())
-    if index is not None and profile.exists:
-        examinations += (check_index(index[0]),)
-    checks = _each_once([*failed, *_run_all(examinations, subject)])
+        remedies = [_renew_token, _make_private, _finish_and_tidy_up, merge_copies, _remake_index]
+        for remedy in (*([_copy_linked] if copy_linked else []), *remedies):
+            try:
+                mended += remedy(subject)
+            except (MemolithError, OSError) as error:
+                failed.append(_refused("fix", error))
+        subject = look_at(profile, loaded, *index)
+    checks = [*bounded([*failed, *_run(subject)])]
     checks.sort(key=lambda check: WORST_FIRST.index(check.status))
-    return DoctorReport(root=profile.root, checks=tuple(checks), mended=mended)
+    return DoctorReport(root=profile.root, checks=tuple(checks), mended=tuple(mended))
 
 
-def _run_all(examinations: Iterable[Examination], subject: Subject) -> Iterator[Check]:
-    named = tuple(f"{path}/" for path in unusable(subject))
-    for examination in examinations:
+def _run(subject: Subject) -> Iterator[Check]:
+    unusable = tuple(f"{path}/" for path in place.unusable(subject))
+    for check in _ALWAYS + (_OF_A_PROFILE if subject.profile.exists else ()):
         try:
-            yield from examination(subject)
+            yield from check(subject)
         except (MemolithError, OSError) as error:
-            if not _path_of(error, subject.root).startswith(named):  # else the cause has its line
-                yield _refused(examination.__name__, error)
-
-
-def _path_of(error: MemolithError | OSError, root: str) -> str:
-    """What could not be used, seen from the profile's folder, ending in a slash."""
-    path = error.filename if isinstance(error, OSError) else getattr(error, "path", "")
-    return f"{str(path).removeprefix(root).strip('/')}/"
-
-
-def _each_once(checks: Iterable[Check]) -> list[Check]:
-    """A disk that refuses us refuses every check: what was said once is not said again."""
-    said: dict[tuple[str, str | None], Check] = {}
-    return [
-        check
-        for check in checks
-        if check.status != "error" or said.setdefault((check.message, check.hint), check) is check
-    ]
+            path = error.filename if isinstance(error, OSError) else getattr(error, "path", "")
+            inside = str(path).removeprefix(subject.root).strip("/")
+            if not f"{inside}/".startswith(unusable):  # else the cause has its line
+                yield _refused(check.__name__.removeprefix("check_"), error)
 
 
 def _refused(name: str, error: MemolithError | OSError) -> Check:
     """The check that could not be made, as a finding: what stopped it would stop others too."""
-    topic = name.removeprefix("check_")
     if isinstance(error, OSError):
         error = storage_error(error, str(error.filename or "the folder"))
-    return Check(
-        id=topic,
-        label=topic.capitalize(),
-        status="error",
-        message=shown(error.message),
-        hint=error.hint or None,
-    )
-
-
-def _mend(subject: Subject, remedies: Iterable[Remedy]) -> tuple[tuple[str, ...], list[Check]]:
-    """What was mended, and what could not be. Nothing a person wrote is touched."""
-    mended: list[str] = []
-    failed: list[Check] = []
-    for remedy in remedies:
-        try:
-            mended += remedy(subject)
-        except (MemolithError, OSError) as error:
-            failed.append(_refused("check_fix", error))
-    return tuple(mended), failed
+    return found(name, "error", shown(error.message), error.hint)
 
 
 def _renew_token(subject: Subject) -> Iterator[str]:
     """Closing its file would hide that others may know it; servers refuse it as it is anyway."""
-    if any(entry.path == TOKEN for entry in too_open(subject)):
+    if any(entry.path == TOKEN for entry in place.too_open(subject)):
         server_token(subject.root, subject.config.store, rotate=True)
         yield "Others could read the server token: there is a new one, which `memolith token` shows."
 
 
-def _remake_index(status: Callable[[], IndexStatus], reindex: Callable[[], object]) -> Remedy:
-    def remake(_: Subject) -> Iterator[str]:
-        if status().damaged:
-            reindex()
-            yield "The damaged index was made anew from the files."
-
-    return remake
+def _remake_index(subject: Subject) -> Iterator[str]:
+    if subject.index().damaged:
+        subject.rebuild()
+        yield "The damaged index was made anew from the files."
 
 
 def _make_private(subject: Subject) -> Iterator[str]:
     done = 0
     refusal: OSError | MemolithError | None = None
-    for entry in too_open(subject):
+    for entry in place.too_open(subject):
         if entry.path == TOKEN:
             continue
         try:
@@ -193,24 +133,21 @@ def _make_private(subject: Subject) -> Iterator[str]:
 
 
 def _strip_others(subject: Subject, entry: Entry) -> None:
-    private = entry.mode & 0o700
-    if entry.path == ROOT:
-        above, name = os.path.split(os.path.realpath(subject.root))
-        with Folder(above) as folder:
-            atomic_write.set_mode(folder, name, private)
-    else:
-        with Folder(subject.root) as folder:
-            atomic_write.set_mode(folder, entry.path, private)
+    root, name = subject.root, entry.path
+    if name == ROOT:
+        root, name = os.path.split(os.path.realpath(root))
+    with Folder(root) as folder:
+        atomic_write.set_mode(folder, name, entry.mode & 0o700)
 
 
 def _copy_linked(subject: Subject) -> Iterator[str]:
-    linked, store = linked_files(subject), subject.config.store
+    linked = place.linked_files(subject)
     if LOCK_PATH in linked:  # before anybody can take the lock
         with Folder(subject.root) as folder:
             atomic_write.copy_linked(folder, LOCK_PATH)
     if linked:
         folder = Folder(subject.root)
-        with Transaction(folder, store.lock_timeout_seconds):
+        with Transaction(folder, subject.config.store.lock_timeout_seconds):
             for path in linked:
                 if path != LOCK_PATH:
                     atomic_write.copy_linked(folder, path)
@@ -219,17 +156,14 @@ def _copy_linked(subject: Subject) -> Iterator[str]:
 
 def _finish_and_tidy_up(subject: Subject) -> Iterator[str]:
     """Take the writer lock once, which finishes what a killed writer began."""
-    store = subject.config.store
     if all(entry.path != LOCK_PATH for entry in subject.entries):
         return  # nothing was ever written
-    with (
-        Folder(subject.root) as folder,
-        Transaction(folder, store.lock_timeout_seconds) as transaction,
-    ):
+    timeout = subject.config.store.lock_timeout_seconds
+    with Folder(subject.root) as folder, Transaction(folder, timeout) as transaction:
         if transaction.recovered:
             yield "The work of a killed writer was finished."
         # Whoever stages a file holds the lock until it is in place, and now we hold it.
-        staged = [path for path in staged_files(subject) if folder.stamp(path) is not None]
+        staged = [path for path in subject.files_in(STAGING) if folder.stamp(path) is not None]
         for path in staged:
             atomic_write.remove(folder, path)
         if staged:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import shlex
+import subprocess
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from memolith.config.load import DEFAULT, FSYNC, syncs, with_line
 from memolith.files import layout
@@ -13,8 +14,8 @@ from memolith.files.folder import COPY_LINKED, LINK, REPLACE_LINK, SECOND_NAME, 
 from memolith.files.locks import LOCK_PATH, STATE_FOLDER
 from memolith.files.tail import QUARANTINE
 from memolith.files.transaction import Transaction
-from memolith.jobs.checks.subject import ROOT, Entry, Findings, Kind, Subject, named, shown
-from memolith.jobs.reports import Check, CheckStatus
+from memolith.jobs.checks.subject import ROOT, Entry, Subject, found, named, shown
+from memolith.jobs.reports import Check
 from memolith.text.wording import counted
 
 _LEAST_FREE_BYTES = 100_000_000
@@ -46,22 +47,35 @@ _NOTHING = "nothing can be remembered"
 _NO_NEW_DAY = "nothing can be remembered on a new day: its log cannot be made"
 _NO_NEW_FILES = "no file can be made or replaced there: jobs, notes and corrections fail"
 
+_FOLDERS = (
+    layout.DAILY_FOLDER,
+    STATE_FOLDER,
+    layout.ARCHIVE_FOLDER,
+    layout.BACKUP_FOLDER,
+    QUARANTINE,
+)
+_FILES = (
+    layout.ROOT_MEMORY,
+    layout.NESTED_MEMORY,
+    layout.USER,
+    layout.CONVERSATIONS,
+    layout.TOMBSTONES,
+    LOCK_PATH,
+)
 
-def check_profile(subject: Subject) -> list[Check]:
+
+def check_profile(subject: Subject) -> Iterator[Check]:
     """Whether the folder and what we append to may be read and written."""
-    found = Findings("profile", "Profile folder")
+    root = shown(subject.root)
     if not subject.profile.exists:
-        found.add("info", f"{shown(subject.root)} does not exist yet.", "Make it: memolith init")
-        return found.checks("")
+        yield found("profile", "info", f"{root} does not exist yet.", "Make it: memolith init")
+        return
     if not os.access(subject.root, os.R_OK | os.X_OK):
-        found.add("error", f"{shown(subject.root)} may not be read.", "Check who owns it: ls -ld")
+        yield found("profile", "error", f"{root} may not be read.", "Check who owns it: ls -ld")
     if os.statvfs(subject.root).f_flag & os.ST_RDONLY:
-        found.add(
-            "error",
-            f"{shown(subject.root)} is on a read-only disk, so nothing can be remembered.",
-            "Mount it writable, or choose another --root.",
-        )
-        return found.checks("")
+        message = f"{root} is on a read-only disk, so nothing can be remembered."
+        yield found("profile", "error", message, "Mount it writable, or choose another --root.")
+        return
     places = {
         "": _NO_NEW_FILES,
         layout.DAILY_FOLDER: _NO_NEW_DAY,
@@ -72,75 +86,61 @@ def check_profile(subject: Subject) -> list[Check]:
     for path, so in places.items():
         whole = os.path.join(subject.root, path)
         if os.path.exists(whole) and not os.access(whole, os.W_OK):
-            found.add(
-                "error",
-                f"{shown(path or subject.root)} may not be written, so {so}.",
-                "Check owner and mode: ls -l",
-            )
-    return found.checks(shown(subject.root))
+            message = f"{shown(path or subject.root)} may not be written, so {so}."
+            yield found("profile", "error", message, "Check owner and mode: ls -l")
+    yield found("profile", "ok", root)
 
 
-def check_settings(subject: Subject) -> list[Check]:
+def check_settings(subject: Subject) -> Iterator[Check]:
     """Where the settings come from, and what of the files could not be taken."""
-    found = Findings("settings", "Settings")
     for problem in subject.loaded.problems:
-        found.add("error", shown(with_line(problem)), problem.hint)
+        yield found("settings", "error", shown(with_line(problem)), problem.hint)
     if not syncs():
-        found.add(
-            "warn",
-            f"{FSYNC} is off: a power cut can lose what was acknowledged.",
-            "Unset that variable: it is for tests.",
-        )
+        message = f"{FSYNC} is off: a power cut can lose what was acknowledged."
+        yield found("settings", "warn", message, "Unset that variable: it is for tests.")
     origins = Counter(subject.loaded.origins.values())
     default = origins.pop(DEFAULT, 0)
     places = "".join(f", {number} from {shown(place)}" for place, number in origins.items())
-    return found.checks(f"{default} default{places}")
+    yield found("settings", "ok", f"{default} default{places}")
 
 
-def check_starting_files(subject: Subject) -> list[Check]:
+def check_starting_files(subject: Subject) -> Iterator[Check]:
     """Whether the two files that a session starts with are there."""
-    found = Findings("files", "First files")
-    there = {entry.path for entry in subject.entries}
-    primary = subject.config.profile.primary
-    for path in (primary, layout.USER):
-        if path not in there:
-            found.add(
-                "info", f"There is no {path} yet.", "Make it from its template: memolith init"
-            )
-    return found.checks(f"{primary} and {layout.USER}")
+    wanted = (subject.config.profile.primary, layout.USER)
+    for path in wanted:
+        if all(entry.path != path for entry in subject.entries):
+            hint = "Make it from its template: memolith init"
+            yield found("files", "info", f"There is no {path} yet.", hint)
+    yield found("files", "ok", " and ".join(wanted))
 
 
-def check_space(subject: Subject) -> list[Check]:
+def check_space(subject: Subject) -> Iterator[Check]:
     """Whether the disk has room; a full one refuses every write."""
-    found = Findings("space", "Free space")
     disk = os.statvfs(subject.root)
     free = disk.f_bavail * disk.f_frsize
     if free < _LEAST_FREE_BYTES:
-        found.add("warn", f"Only {free / 1e6:.1f} MB are free.", "Free some space.")
+        yield found("space", "warn", f"Only {free / 1e6:.1f} MB are free.", "Free some space.")
     if disk.f_files and not disk.f_favail:
-        found.add("warn", "The disk can hold no more files.", "Delete some files.")
-    return found.checks(f"{free / 1e9:.1f} GB")
+        yield found("space", "warn", "The disk can hold no more files.", "Delete some files.")
+    yield found("space", "ok", f"{free / 1e9:.1f} GB")
 
 
-def check_disk(subject: Subject) -> list[Check]:
+def check_disk(subject: Subject) -> Iterator[Check]:
     """Whether the folder is synced or on a network: others then write without our lock."""
-    found = Findings("place", "Kind of disk")
     real = os.path.realpath(subject.root)
-    syncer = _syncer(real)
-    if syncer:
-        found.add(
-            "warn",
-            f"The profile is in a folder that {syncer} syncs: two machines may write at once.",
-            "Leave .memolith out of that. Where both wrote, this merges them: memolith doctor --fix",
+    if syncer := _syncer(real):
+        message = f"The profile is in a folder that {syncer} syncs: two machines may write at once."
+        hint = (
+            "Leave .memolith out of that. Where both wrote, this merges them: memolith doctor --fix"
         )
+        yield found("place", "warn", message, hint)
     kind = file_system(real, _mounts())
     if kind in _NETWORK_SYSTEMS or kind.startswith("fuse."):
-        found.add(
-            "warn",
-            f"The profile is on a network file system ({shown(kind)}): locks may not hold there.",
-            "Keep the profile on a local disk.",
+        message = (
+            f"The profile is on a network file system ({shown(kind)}): locks may not hold there."
         )
-    return found.checks(f"local ({shown(kind)})" if kind else "local")
+        yield found("place", "warn", message, "Keep the profile on a local disk.")
+    yield found("place", "ok", f"local ({shown(kind)})" if kind else "local")
 
 
 def _syncer(path: str) -> str:
@@ -181,8 +181,6 @@ def file_system(path: str, mounts: bytes) -> str:
 
 def private_files_in_git(root: str) -> tuple[list[str], list[str]]:
     """The private files that git tracks, and those it does not ignore; none without git."""
-    import subprocess
-
     # The repository may be somebody else's: its configuration must not make git start a program.
     command = ["git", "-c", "core.fsmonitor=false", "ls-files", "-z", "-t"]
     command += ["--cached", "--others", "--exclude-standard", "--", *PRIVATE]
@@ -209,115 +207,79 @@ def ignore_private_files(root: str) -> None:
         transaction.commit()
 
 
-def check_git(subject: Subject) -> list[Check]:
+def check_git(subject: Subject) -> Iterator[Check]:
     """Whether git would publish private files; nothing is said where git is not used."""
-    import shlex
-
     from memolith.jobs.machines import has_driver, remotes
 
-    found = Findings("git", "Git")
     in_git = has_driver(subject.root)
     if in_git is False:
-        found.add(
-            "warn",
-            "Git does not know here how to merge this memory: it would leave conflict marks in it.",
-            f"Once in each clone: memolith init --git {shlex.quote(subject.root)}",
+        message = (
+            "Git does not know here how to merge this memory: it would leave conflict marks in it."
         )
+        hint = f"Once in each clone: memolith init --git {shlex.quote(subject.root)}"
+        yield found("git", "warn", message, hint)
     tracked, others = private_files_in_git(subject.root)
     if in_git:  # by `memolith init --git`: its files are there on purpose
         if tracked and (names := remotes(subject.root)):
-            found.add(
-                "info",
-                f"Git can push this memory to {shown(', '.join(names))}: whoever can read that"
-                " repository can read the memory, secret records included.",
-            )
+            to = f"Git can push this memory to {shown(', '.join(names))}"
+            message = f"{to}: whoever can read that repository can read the memory, secret records included."
+            yield found("git", "info", message)
     elif tracked:
         is_alone = any(entry.path == ROOT for entry in subject.entries)
         has_own = is_alone and os.path.exists(os.path.join(subject.root, ".git"))
-        found.add(
-            "info" if has_own else "warn",  # a repository of its own was made on purpose
+        message = (
             f"Git tracks {counted(len(tracked), 'private file')}: {named(tracked)}."
-            " Everybody who gets the repository can read them.",
+            " Everybody who gets the repository can read them."
+        )
+        hint = (
             f"To take them out of git and keep them here: git -C {shlex.quote(subject.root)} rm"
-            f" -r --cached --ignore-unmatch {' '.join(PRIVATE)}; then: memolith init",
+            f" -r --cached --ignore-unmatch {' '.join(PRIVATE)}; then: memolith init"
         )
+        # A repository of its own was made on purpose.
+        yield found("git", "info" if has_own else "warn", message, hint)
     elif others:
-        found.add(
-            "info",
-            f"Git does not ignore {counted(len(others), 'private file')}: {named(others)}.",
-            f"Add to {IGNORE_FILE}: {' '.join(IGNORE_LINES.split())} (memolith init offers it).",
-        )
-    return found.found
+        message = f"Git does not ignore {counted(len(others), 'private file')}: {named(others)}."
+        hint = f"Add to {IGNORE_FILE}: {' '.join(IGNORE_LINES.split())} (memolith init offers it)."
+        yield found("git", "info", message, hint)
 
 
-_FOLDERS = (
-    layout.DAILY_FOLDER,
-    STATE_FOLDER,
-    layout.ARCHIVE_FOLDER,
-    layout.BACKUP_FOLDER,
-    QUARANTINE,
-)
-_FILES = (
-    layout.ROOT_MEMORY,
-    layout.NESTED_MEMORY,
-    layout.USER,
-    layout.CONVERSATIONS,
-    layout.TOMBSTONES,
-    LOCK_PATH,
-)
-_WIDER_THAN_OURS = 0o077
-
-
-def check_shapes(subject: Subject) -> list[Check]:
+def check_shapes(subject: Subject) -> Iterator[Check]:
     """Links, pipes, folders in the place of files: none of them is ever read or followed."""
-    found = Findings("shapes", "Ordinary files")
-    for wrong in _wrong(subject):
-        status: CheckStatus = "error" if wrong.is_needed else "warn"
-        found.add(status, f"{shown(wrong.path)} {wrong.words}", wrong.hint)
-    return found.checks(counted(len(subject.entries), "name"))
+    for entry in subject.entries:
+        words, hint = _wrong(subject, entry)
+        if words:
+            is_needed = entry.closed or _wanted(subject, entry.path)
+            message = f"{shown(entry.path)} {words}"
+            yield found("shapes", "error" if is_needed else "warn", message, hint)
+    yield found("shapes", "ok", counted(len(subject.entries), "name"))
 
 
 def unusable(subject: Subject) -> tuple[str, ...]:
-    """The paths that `check_shapes` calls errors: whatever stands below them cannot be reached."""
-    return tuple(wrong.path for wrong in _wrong(subject) if wrong.is_needed)
+    """The paths that `check_shapes` calls errors: whatever is below them cannot be reached."""
+    wrong = (entry for entry in subject.entries if _wrong(subject, entry)[0])
+    return tuple(one.path for one in wrong if one.closed or _wanted(subject, one.path))
 
 
-@dataclass(frozen=True, slots=True)
-class _Wrong:
-    """A name that is not what it should be: what is wrong, and what to do."""
-
-    path: str
-    words: str
-    hint: str
-    is_needed: bool  # we cannot do without what should be there
+def _wanted(subject: Subject, path: str) -> str:
+    """Of what kind a name must be that we cannot do without; "" if it may be any."""
+    if path in (*_FILES, subject.config.trim.archive_path) or layout.is_daily_log(path):
+        return "file"
+    return "folder" if path in _FOLDERS else ""
 
 
-def _wrong(subject: Subject) -> Iterator[_Wrong]:
-    files = (*_FILES, subject.config.trim.archive_path)
-    for entry in subject.entries:
-        wanted: Kind | None = None
-        if entry.path in files or layout.is_daily_log(entry.path):
-            wanted = "file"
-        elif entry.path in _FOLDERS:
-            wanted = "folder"
-        words, hint = _problem(entry, wanted)
-        if entry.closed:
-            words, hint = f"cannot be listed: {entry.closed}.", let_in(subject.root, entry.path)
-        if words:
-            yield _Wrong(entry.path, words, hint, bool(entry.closed or wanted))
-
-
-def _problem(entry: Entry, wanted: Kind | None) -> tuple[str, str]:
-    """What is wrong with it and what to do, or nothing."""
+def _wrong(subject: Subject, entry: Entry) -> tuple[str, str]:
+    """What is wrong with a name and what to do, or nothing."""
+    wanted = _wanted(subject, entry.path)
     words = hint = ""
-    if entry.kind == "link":
+    if entry.closed:
+        words, hint = f"cannot be listed: {entry.closed}.", let_in(subject.root, entry.path)
+    elif entry.kind == "link":
         words, hint = LINK, REPLACE_LINK
     elif entry.kind == "other":
         words, hint = "is neither file nor folder.", "Move it away."
-    elif entry.kind == "folder" and wanted == "file":
-        words, hint = "is a folder where a file should be.", "Move that folder away."
-    elif entry.kind == "file" and wanted == "folder":
-        words, hint = "is a file where a folder should be.", "Move that file away."
+    elif wanted and entry.kind != wanted:
+        words = f"is a {entry.kind} where a {wanted} should be."
+        hint = f"Move that {entry.kind} away."
     elif entry.names > 1:
         words, hint = SECOND_NAME, COPY_LINKED
     return words, hint
@@ -325,49 +287,35 @@ def _problem(entry: Entry, wanted: Kind | None) -> tuple[str, str]:
 
 def too_open(subject: Subject) -> list[Entry]:
     """The files and folders that others than the user may read or write."""
-    return [
-        entry
-        for entry in subject.entries
-        if entry.is_own
-        and entry.kind in ("file", "folder")
-        and not entry.closed
-        and entry.mode & _WIDER_THAN_OURS
-    ]
+    ours = (one for one in subject.entries if one.is_own and one.kind in ("file", "folder"))
+    return [entry for entry in ours if not entry.closed and entry.mode & 0o077]
 
 
 def linked_files(subject: Subject) -> list[str]:
     """The files that have a second name; those of the index are made again, not copied."""
+    derived = (layout.INDEX_FOLDER, layout.EMBEDDINGS)
     return [
-        entry.path
-        for entry in subject.entries
-        if entry.names > 1 and not entry.path.startswith((layout.INDEX_FOLDER, layout.EMBEDDINGS))
+        one.path for one in subject.entries if one.names > 1 and not one.path.startswith(derived)
     ]
 
 
-def check_modes(subject: Subject) -> list[Check]:
+def check_modes(subject: Subject) -> Iterator[Check]:
     """Whether only the user may read the memory: folders 0700, files 0600."""
-    found = Findings("modes", "Private to you")
     wide = [
         f"{'the folder itself' if entry.path == ROOT else entry.path} ({entry.mode:04o})"
         for entry in too_open(subject)
     ]
     if wide:
-        found.add(
-            "warn",
-            f"Other users of this machine may open {named(wide)}.",
-            "Make them private: memolith doctor --fix",
-        )
-    return found.checks("only you can open it")
+        message = f"Other users of this machine may open {named(wide)}."
+        yield found("modes", "warn", message, "Make them private: memolith doctor --fix")
+    yield found("modes", "ok", "only you can open it")
 
 
-def check_conflicts(subject: Subject) -> list[Check]:
+def check_conflicts(subject: Subject) -> Iterator[Check]:
     """Versions a sync tool could not merge: their records may be nowhere else."""
-    found = Findings("conflicts", "Sync conflicts")
     for entry in subject.entries:
         if entry.is_conflict:
-            found.add(
-                "warn",
-                f"{shown(entry.path)} was left by a sync or merge tool and is not read.",
-                "Bring what only it has into the real file: memolith doctor --fix",
-            )
-    return found.checks("none")
+            message = f"{shown(entry.path)} was left by a sync or merge tool and is not read."
+            hint = "Bring what only it has into the real file: memolith doctor --fix"
+            yield found("conflicts", "warn", message, hint)
+    yield found("conflicts", "ok", "none")

@@ -1,11 +1,10 @@
-"""What `doctor` looks at, and how it notes what it finds: the first of each kind by name, the rest as a number."""
+"""What `doctor` looks at, and the form in which its checks say what they found."""
 
 from __future__ import annotations
 
 import os
 import stat
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -17,11 +16,13 @@ from memolith.files.folder import Folder
 from memolith.files.locks import STATE_FOLDER
 from memolith.jobs.reports import Check, CheckStatus
 from memolith.profile import Profile
+from memolith.reports import IndexStatus
 from memolith.text.wording import counted
 
 Kind = Literal["file", "folder", "link", "other"]
 
 ROOT = "."
+_KINDS: dict[int, Kind] = {stat.S_IFREG: "file", stat.S_IFDIR: "folder", stat.S_IFLNK: "link"}
 _OWN_FOLDERS = (layout.DAILY_FOLDER, STATE_FOLDER)
 _OWN_FILES = (layout.ROOT_MEMORY, layout.USER, layout.CONVERSATIONS)
 _HARMLESS = (PROFILE_FILE, ".git", ".gitignore", ".gitattributes", ".stfolder", ".stignore")
@@ -30,10 +31,43 @@ _OWN_STEMS = ("MEMORY", "USER", "conversation-history")
 _CONFLICT_MARKS = (".sync-conflict-", "conflicted copy")
 _CONFLICT_ENDING = ".orig"
 
+WORST_FIRST: tuple[CheckStatus, ...] = ("error", "warn", "info", "ok", "off")
+# Twenty lines of a kind show the pattern; ten thousand would bury everything else.
+MOST_SHOWN = 20
+LABELS = {
+    "profile": "Profile folder",
+    "settings": "Settings",
+    "hosts": "Agent hosts",
+    "files": "First files",
+    "shapes": "Ordinary files",
+    "read": "Readable files",
+    "text": "Plain UTF-8",
+    "records": "Records",
+    "formatting": "Formatting",
+    "ids": "Ids",
+    "forgotten": "Forgotten records",
+    "notes": "Notes",
+    "turns": "Conversation history",
+    "modes": "Private to you",
+    "conflicts": "Sync conflicts",
+    "git": "Git",
+    "lock": "Writer lock",
+    "staging": "Left-over files",
+    "quarantine": "Quarantine",
+    "backups": "Backups",
+    "place": "Kind of disk",
+    "space": "Free space",
+    "integrity": "Integrity",
+    "server": "Server token",
+    "model": "Model",
+    "jobs": "Jobs",
+    "index": "Index",
+}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """One name in the profile, as it stands there: links are not followed."""
+    """One name in the profile, as it is there: links are not followed."""
 
     path: str
     kind: Kind
@@ -61,6 +95,8 @@ class Subject:
     profile: Profile
     loaded: LoadedConfig
     entries: tuple[Entry, ...]
+    index: Callable[[], IndexStatus]
+    rebuild: Callable[[], object]  # of the index
 
     @property
     def root(self) -> str:
@@ -75,17 +111,17 @@ class Subject:
     def memory_files(self) -> Iterator[str]:
         """Every Markdown file that may hold records; what a sync tool left is named elsewhere."""
         for entry in self.entries:
-            if (
-                entry.kind == "file"
-                and not entry.is_conflict
-                and self._may_hold_records(entry.path)
-            ):
+            inner = entry.path.removeprefix(f"{layout.ARCHIVE_FOLDER}/")
+            is_hidden = any(part.startswith(".") for part in inner.split("/"))
+            may_hold = entry.path.endswith(".md") and not is_hidden
+            is_wanted = may_hold or entry.path == self.config.trim.archive_path
+            if is_wanted and entry.kind == "file" and not entry.is_conflict:
                 yield entry.path
 
-    def _may_hold_records(self, path: str) -> bool:
-        inner = path.removeprefix(f"{layout.ARCHIVE_FOLDER}/")
-        hidden = any(part.startswith(".") for part in inner.split("/"))
-        return path == self.config.trim.archive_path or (path.endswith(".md") and not hidden)
+    def files_in(self, folder: str) -> list[str]:
+        """The files below a folder."""
+        below = (one for one in self.entries if one.path.startswith(f"{folder}/"))
+        return [entry.path for entry in below if entry.kind == "file"]
 
     def read(self, path: str) -> bytes | None:
         """A file's bytes. Each read has its own handles: there may be thousands of folders."""
@@ -93,7 +129,12 @@ class Subject:
             return folder.read(path)
 
 
-def look_at(profile: Profile, loaded: LoadedConfig) -> Subject:
+def look_at(
+    profile: Profile,
+    loaded: LoadedConfig,
+    index: Callable[[], IndexStatus],
+    rebuild: Callable[[], object],
+) -> Subject:
     """Take the inventory of a profile; a missing one is empty."""
     listed = list(_listed(profile.root, ""))
     entries = [entry for entry in listed if _concerns_us(entry)]
@@ -102,15 +143,14 @@ def look_at(profile: Profile, loaded: LoadedConfig) -> Subject:
         found = list(_listed(profile.root, waiting.pop()))
         entries += found
         waiting += [entry.path for entry in found if entry.kind == "folder" and not entry.closed]
-    known = {entry.path for entry in entries}
-    archive = loaded.config.trim.archive_path
     # A project folder that only has its memory in it may well be open to others.
     ours_alone = all(_concerns_us(entry) or entry.path in _HARMLESS for entry in listed)
-    for path in (archive, *([ROOT] if ours_alone else [])):
-        entry = _look(profile.root, path)
-        if entry is not None and path not in known:
-            entries.append(entry)
-    return Subject(profile=profile, loaded=loaded, entries=tuple(entries))
+    known = {entry.path for entry in entries}
+    for path in {loaded.config.trim.archive_path, *([ROOT] if ours_alone else [])} - known:
+        entries += _look(profile.root, path)
+    return Subject(
+        profile=profile, loaded=loaded, entries=tuple(entries), index=index, rebuild=rebuild
+    )
 
 
 def _concerns_us(entry: Entry) -> bool:
@@ -127,73 +167,45 @@ def _listed(root: str, path: str) -> Iterator[Entry]:
         yield Entry(path=path, kind="folder", closed=error.strerror or str(error))
         return
     for name in names:
-        entry = _look(root, f"{path}/{name}" if path else name)
-        if entry is not None:
-            yield entry
+        yield from _look(root, f"{path}/{name}" if path else name)
 
 
-def _look(root: str, path: str) -> Entry | None:
+def _look(root: str, path: str) -> Iterator[Entry]:
     try:
         found = os.lstat(os.path.join(root, path))
     except OSError:
-        return None  # gone since it was listed, or never there
-    kind: Kind = "other"
-    if stat.S_ISREG(found.st_mode):
-        kind = "file"
-    elif stat.S_ISDIR(found.st_mode):
-        kind = "folder"
-    elif stat.S_ISLNK(found.st_mode):
-        kind = "link"
-    return Entry(
-        path=path,
-        kind=kind,
-        mode=stat.S_IMODE(found.st_mode),
-        names=found.st_nlink if kind == "file" else 1,
-    )
+        return  # gone since it was listed, or never there
+    kind = _KINDS.get(stat.S_IFMT(found.st_mode), "other")
+    names = found.st_nlink if kind == "file" else 1
+    yield Entry(path=path, kind=kind, mode=stat.S_IMODE(found.st_mode), names=names)
 
 
-# Twenty lines of a kind show the pattern; ten thousand would bury everything else.
-MOST_SHOWN = 20
+def found(name: str, status: CheckStatus, message: str, hint: str | None = None) -> Check:
+    """One finding of the check with this id."""
+    label = LABELS.get(name, name.capitalize())
+    return Check(id=name, label=label, status=status, message=message, hint=hint or None)
 
-WORST_FIRST: tuple[CheckStatus, ...] = ("error", "warn", "info", "ok", "off")
 
+def bounded(checks: Iterable[Check]) -> Iterator[Check]:
+    """Of each check the first findings, and the number of the others; that all is well only if it is.
 
-class Findings:
-    """The findings of one check; bounded, however much is wrong."""
-
-    def __init__(self, check_id: str, label: str) -> None:
-        """Start with nothing found."""
-        self._id = check_id
-        self._label = label
-        self._found: list[Check] = []
-        self._count: Counter[CheckStatus] = Counter()
-
-    def add(self, status: CheckStatus, message: str, hint: str = "") -> None:
-        """Note one finding."""
-        self._count[status] += 1
-        if self._count[status] <= MOST_SHOWN:
-            self._found.append(self._check(status, message, hint))
-
-    @property
-    def found(self) -> list[Check]:
-        """What was found, and nothing if nothing was."""
-        return self.checks("") if self._found else []
-
-    def checks(self, otherwise: str, status: CheckStatus = "ok") -> list[Check]:
-        """What was found; if nothing was, that all is well, in the words of `otherwise`."""
-        if not self._found:
-            return [self._check(status, otherwise)]
-        more = [
-            self._check(status, f"And {self._count[status] - MOST_SHOWN:,} more of this kind.")
-            for status in WORST_FIRST
-            if self._count[status] > MOST_SHOWN
-        ]
-        return self._found + more
-
-    def _check(self, status: CheckStatus, message: str, hint: str = "") -> Check:
-        return Check(
-            id=self._id, label=self._label, status=status, message=message, hint=hint or None
-        )
+    What several checks were refused for is reported once.
+    """
+    by_kind: dict[tuple[str, CheckStatus], list[Check]] = {}
+    refusals = set[tuple[str, str | None]]()
+    for check in checks:
+        if check.status == "error":
+            if (check.message, check.hint) in refusals:
+                continue
+            refusals.add((check.message, check.hint))
+        by_kind.setdefault((check.id, check.status), []).append(check)
+    troubled = {name for name, status in by_kind if status not in ("ok", "off")}
+    for (name, status), alike in by_kind.items():
+        if status in ("ok", "off") and name in troubled:
+            continue
+        yield from alike[:MOST_SHOWN]
+        if more := alike[MOST_SHOWN:]:
+            yield found(name, status, f"And {len(more):,} more of this kind.")
 
 
 def shown(name: str) -> str:
@@ -218,19 +230,3 @@ def named(names: list[str]) -> str:
     """
     first = ", ".join(map(shown, names[:3]))
     return first if len(names) <= 3 else f"{first} and {len(names) - 3:,} more"
-
-
-def is_loopback(host: str | None) -> bool:
-    """Whether a name or address is this machine's own, by its spelling alone: nothing is looked up.
-
-    >>> is_loopback("127.0.0.1"), is_loopback("127.0.0.1.example.com")
-    (True, False)
-    """
-    from ipaddress import ip_address
-
-    if host is None or host.lower() == "localhost":
-        return host is not None
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False
