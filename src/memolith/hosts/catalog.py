@@ -1,4 +1,4 @@
-"""The programs that run agents: where they keep what, and what each of them gets from us."""
+"""The programs that run agents, as hosts.toml lists them, and what each of them gets from us."""
 
 from __future__ import annotations
 
@@ -6,29 +6,28 @@ import json
 import os
 import shlex
 import sys
-from collections.abc import Mapping
+import tomllib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import reduce
+from importlib import resources
 
 from memolith import __version__
-from memolith.hosts.changes import OURS, Change, Hooks, Member, TomlTable, Whole
-from memolith.hosts.skill import NAME, skill_text
+from memolith.hosts.entries import OURS, Part, with_part
+from memolith.hosts.skill import skill_text
 
-# What hooks run, and the seconds they may take: when a session starts, the user sends a message, a
-# chat is compacted, a session ends, and the agent has answered. Hosts have their own names for these.
+# What hooks run when a session starts, the user sends a message, a chat is compacted, a session ends,
+# and the agent has answered.
 _LOG = "log --hook"
-_COMMANDS = (
-    ("session-start --hook", 10),
-    ("context", 10),
-    ("flush", 30),
-    ("flush", 30),
-    (_LOG, 10),
-)
-_CLAUDE = ("SessionStart", "UserPromptSubmit", "PreCompact", "SessionEnd", "Stop")
-_GEMINI = ("SessionStart", "BeforeAgent", "PreCompress", "SessionEnd", "AfterAgent")
-_CURSOR = ("sessionStart", "beforeSubmitPrompt", "preCompact", "sessionEnd", "afterAgentResponse")
-
+_COMMANDS = ("session-start --hook", "context", "flush", "flush", _LOG)
+_SECONDS = (10, 10, 30, 30, 10)
 _NAMED = ("--root", "--profile")
+_MANIFEST = {
+    "name": OURS,
+    "version": __version__,
+    "description": "Long-term memory in Markdown files you own",
+    "author": {"name": "Memolith"},
+    "license": "Apache-2.0",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +43,7 @@ class Program:
         """The same with the memory that an entry of a user names, unless this one names another."""
         args = entry.get("args")
         words = [word for word in args if isinstance(word, str)] if isinstance(args, list) else []
-        if "mcp" not in words or not isinstance(entry.get("command"), str):
+        if "mcp" not in words:
             return self
         rest = iter(words[words.index("mcp") + 1 :])
         options: list[str] = []
@@ -66,39 +65,26 @@ class Program:
         return shlex.join((self.path, *words.split(), *self.options))
 
 
-_SKILL = f"skills/{NAME}/SKILL.md"
-_PLUGIN = (
-    f"skills/{OURS}"  # below Claude Code's folder: it needs no marketplace and changes no settings
-)
-_README = (
-    "Written by `memolith install claude-code`; `memolith uninstall claude-code` removes it.\n"
-)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Host:
-    """A program that runs agents."""
+    """A program that runs agents; hosts.toml explains the fields."""
 
-    name: str  # as it is typed
+    name: str
     title: str
-    folder: str  # below the user's home; there when the host was ever used
+    folder: str
     mac_folder: str = ""  # where it is on macOS, if it is elsewhere there
     variable: str = ""  # of the environment, that moves this folder
     todo: str  # what the user must still do
-    servers: tuple[str, tuple[str, ...]]  # the file and the place in it where servers are
-    entry: Mapping[str, object] = field(default_factory=dict)  # what each server has besides
-    hooks: str = ""  # the file with hooks
-    events: tuple[str, ...] = ()  # for which there are hooks, in the order of the commands
-    switches: tuple[
-        tuple[str, tuple[str, ...], object], ...
-    ] = ()  # file, place, and what means off
+    plugin: str = ""
+    servers: str
+    place: Sequence[str]
+    entry: Mapping[str, object] = field(default_factory=dict)
+    hooks: str = ""
+    events: Sequence[str] = ()
+    timeouts: Sequence[int] = _SECONDS
     is_flat: bool = False  # whether a hook is a mere command, as Cursor has it
-    per_second: int = 1  # the unit of time
-    last_seconds: int = 30  # for the end of a session
-    skill: str = ""  # the file with the skill
-    own_files: Mapping[str, str] = field(
-        default_factory=dict
-    )  # of a plugin, all of whose files are ours
+    skill: str = ""
+    switches: Sequence[tuple[str, Sequence[str], object]] = ()
 
     def path(self, home: str, environment: Mapping[str, str]) -> str:
         """The folder of the host on this machine."""
@@ -106,129 +92,33 @@ class Host:
         folder = self.mac_folder if sys.platform == "darwin" and self.mac_folder else self.folder
         return os.path.abspath(moved) if moved else os.path.join(home, folder)
 
-    def files(self, program: Program) -> dict[str, tuple[Change, ...]]:
-        """What is written into the host's files, by their place in its folder."""
-        name, place = self.servers
-        entry = {**self.entry, **program.server}
-        found: dict[str, tuple[Change, ...]] = {
-            name: (TomlTable(place, entry) if name.endswith(".toml") else Member(place, entry),)
-        }
+    def files(self, program: Program) -> dict[str, Part]:
+        """What is ours in the host's files, by their path in its folder."""
+        server = {**self.entry, **program.server}
+        found = {self.servers: Part(place=self.place, server=server)}
         if self.hooks:
-            found[self.hooks] = (*found.get(self.hooks, ()), self._hooks(program))
+            part = found.get(self.hooks, Part())
+            found[self.hooks] = replace(part, hooks=self._hooks(program), has_version=self.is_flat)
         if self.skill:
-            found[self.skill] = (Whole(skill_text()),)
-        if not self.own_files:
-            return found
-        texts = {
-            file: reduce(lambda text, one: one.add(text), them, "") for file, them in found.items()
-        }
-        return {file: (Whole(text),) for file, text in {**self.own_files, **texts}.items()}
+            found[self.skill] = Part(text=skill_text())
+        if self.plugin:
+            manifest = json.dumps(_MANIFEST, indent=2) + "\n"
+            found[f"{self.plugin}/.claude-plugin/plugin.json"] = Part(text=manifest)
+            found = {
+                name: Part(text=with_part(None, name, part).decode())
+                for name, part in found.items()
+            }
+        return found
 
-    def _hooks(self, program: Program) -> Hooks:
+    def _hooks(self, program: Program) -> dict[str, Mapping[str, object]]:
         items: dict[str, Mapping[str, object]] = {}
-        for event, (words, seconds) in zip(self.events, _COMMANDS, strict=True):
-            most = self.last_seconds if event == self.events[3] else seconds
+        for event, words, limit in zip(self.events, _COMMANDS, self.timeouts, strict=True):
             command = {"command": program.command(words)}
-            full = {"type": "command", **command, "timeout": most * self.per_second}
+            full = {"type": "command", **command, "timeout": limit}
             if program.logs or words != _LOG:
                 items[event] = command if self.is_flat else {"hooks": [full]}
-        return Hooks(items, {"version": 1} if self.is_flat else {})
+        return items
 
 
-_MANIFEST = {
-    "name": OURS,
-    "version": __version__,
-    "description": "Long-term memory in Markdown files you own",
-    "author": {"name": "Memolith"},
-    "license": "Apache-2.0",
-}
-
-HOSTS = {
-    host.name: host
-    for host in (
-        Host(
-            name="claude-code",
-            title="Claude Code",
-            folder=".claude",
-            variable="CLAUDE_CONFIG_DIR",
-            todo="Start a new session; /plugin shows memolith@skills-dir.",
-            servers=(f"{_PLUGIN}/.mcp.json", ("mcpServers",)),
-            hooks=f"{_PLUGIN}/hooks/hooks.json",
-            events=_CLAUDE,
-            skill=f"{_PLUGIN}/{_SKILL}",
-            switches=(
-                ("settings.json", ("enabledPlugins", f"{OURS}@skills-dir"), False),
-                ("settings.json", ("disableAllHooks",), True),
-            ),
-            own_files={
-                f"{_PLUGIN}/.claude-plugin/plugin.json": json.dumps(_MANIFEST, indent=2) + "\n",
-                f"{_PLUGIN}/README.md": _README,
-            },
-        ),
-        Host(
-            name="codex",
-            title="Codex",
-            folder=".codex",
-            variable="CODEX_HOME",
-            todo="In a new session, type /hooks and trust the hooks: Codex skips those you did not review.",
-            servers=("config.toml", ("mcp_servers",)),
-            hooks="hooks.json",
-            events=_CLAUDE,
-            switches=(("config.toml", ("features", "hooks"), False),),
-            last_seconds=3,  # it allows no more
-            skill=_SKILL,
-        ),
-        Host(
-            name="gemini",
-            title="Gemini CLI",
-            folder=".gemini",
-            todo="Trust the folders you work in (/permissions trust): elsewhere Gemini starts no server and no hook.",
-            servers=("settings.json", ("mcpServers",)),
-            hooks="settings.json",
-            events=_GEMINI,
-            switches=(
-                ("settings.json", ("mcp", "excluded"), OURS),
-                ("settings.json", ("hooksConfig", "enabled"), False),
-            ),
-            per_second=1000,
-            skill=_SKILL,
-        ),
-        Host(
-            name="cursor",
-            title="Cursor",
-            folder=".cursor",
-            todo="Restart Cursor; in Settings, Tools & MCP, memolith must be switched on.",
-            servers=("mcp.json", ("mcpServers",)),
-            hooks="hooks.json",
-            events=_CURSOR,
-            is_flat=True,
-            skill=_SKILL,
-        ),
-        Host(
-            name="openclaw",
-            title="OpenClaw",
-            folder=".openclaw",
-            variable="OPENCLAW_STATE_DIR",
-            todo="Restart the gateway: openclaw gateway restart",
-            servers=("openclaw.json", ("mcp", "servers")),
-            skill=_SKILL,
-        ),
-        Host(
-            name="vscode",
-            title="VS Code",
-            folder=".config/Code/User",
-            mac_folder="Library/Application Support/Code/User",
-            todo="Start the server once: run the command «MCP: List Servers» and choose memolith.",
-            servers=("mcp.json", ("servers",)),
-            entry={"type": "stdio"},
-        ),
-        Host(
-            name="claude-desktop",
-            title="Claude Desktop",
-            folder=".config/Claude",
-            mac_folder="Library/Application Support/Claude",
-            todo="Quit Claude Desktop and start it again.",
-            servers=("claude_desktop_config.json", ("mcpServers",)),
-        ),
-    )
-}
+_TABLE = (resources.files("memolith.hosts") / "hosts.toml").read_text("utf-8")
+HOSTS = {name: Host(name=name, **row) for name, row in tomllib.loads(_TABLE).items()}

@@ -13,7 +13,7 @@ from typing import Literal
 from memolith import __version__
 from memolith.errors import MemolithError
 from memolith.hosts.catalog import Host
-from memolith.hosts.changes import OURS, starts_memolith, switched_off
+from memolith.hosts.entries import OURS, starts_memolith, switched_off
 from memolith.hosts.install import Installations, setting
 from memolith.jobs.reports import Check
 
@@ -53,8 +53,8 @@ def _check(host: Host, status: Literal["ok", "warn"], message: str, hint: str | 
 def _problems(host: Host, folder: str) -> Iterator[tuple[str, str]]:
     """Each problem, and what helps."""
     again = f"memolith install {host.name}"
-    name, place = host.servers
-    found = setting(os.path.join(folder, name), (*place, OURS))
+    name = host.servers
+    found = setting(os.path.join(folder, name), *host.place, OURS)
     if not isinstance(found, dict):
         yield f"memolith is no longer among the servers in {name}", again
     elif switched_off(found):
@@ -62,10 +62,10 @@ def _problems(host: Host, folder: str) -> Iterator[tuple[str, str]]:
     elif problem := request_problem(found):
         yield problem, again
     for name, keys, off in host.switches:
-        found = setting(os.path.join(folder, name), keys)
+        found = setting(os.path.join(folder, name), *keys)
         if found is off or (isinstance(found, list) and off in found):
             yield f"memolith is switched off in {name}: {'.'.join(keys)}", "Switch it on there."
-    hooks = setting(os.path.join(folder, host.hooks), ("hooks",)) if host.hooks else {}
+    hooks = setting(os.path.join(folder, host.hooks), "hooks") if host.hooks else {}
     events = hooks.items() if isinstance(hooks, dict) else ()
     ours = {event for event, items in events if any(map(starts_memolith, items or ()))}
     missing = sorted({*host.events[:-1]} - ours)  # without the last one, if no chats are kept
