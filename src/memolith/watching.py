@@ -5,12 +5,12 @@ Watching is a hint, never the truth: every search still looks at the disk for it
 
 from __future__ import annotations
 
+import logging
 import os
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import replace
-from typing import Literal
 
 from memolith import clock
 from memolith.config.sections import SETTINGS, value_of
@@ -163,16 +163,14 @@ def follow_settings(
     return Watch(look, folders=folders, interval=interval, first=files, on_problem=on_problem)
 
 
-def reload_messages(
-    report: Reconfiguration,
-) -> Iterator[tuple[Literal["info", "warning", "error"], str]]:
-    """What to log of a reload of the settings, each with its level."""
+def log_reload(log: logging.Logger, report: Reconfiguration) -> None:
+    """Log what a reload of the settings changed."""
     if report.problem:
         sentences = ". ".join(line.removesuffix(".") for line in report.problem.splitlines())
-        yield "error", f"Settings kept as they were: {sentences}."
+        log.error("Settings kept as they were: %s.", sentences)
     if report.restart:
-        yield "warning", f"In effect after a restart: {', '.join(report.restart)}"
+        log.warning("In effect after a restart: %s", ", ".join(report.restart))
     if report.changed:
-        yield "info", f"Settings changed: {', '.join(report.changed)}"
+        log.info("Settings changed: %s", ", ".join(report.changed))
     if not (report.problem or report.changed or report.restart):
-        yield "info", "Settings read: as before"  # a mistake was corrected
+        log.info("Settings read: as before")  # a mistake was corrected

@@ -159,8 +159,6 @@ CALLS: dict[str, Call] = {
         route="GET /passage?path=MEMORY.md&first_line=3&lines=4",
         tool="memory_get",
         arguments={"path": "MEMORY.md", "from": 3, "lines": 4},
-        told=lambda answer: {**answer, "left_of_line": 0},
-        why="a long line is cut for a model",
     ),
     "get_record": Call(command="get <record>", route="GET /records/<record>"),
     "remember": Call(

@@ -20,7 +20,6 @@ METHODS: list[tuple[str, dict[str, Any]]] = [
     ("resources/templates/list", {}),
     ("prompts/list", {}),
     ("prompts/get", {"name": "session_start", "arguments": {}}),
-    ("logging/setLevel", {"level": "info"}),
 ]
 ODD: list[Any] = [
     None, True, -1, 0, 1.5, 2**70, "", "x" * 5000, "\u202e\u0000", "../../etc/passwd", [], {},

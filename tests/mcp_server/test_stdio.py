@@ -234,13 +234,12 @@ LISTS_MODULES = (
     sys.executable,
     "-c",
     "import json, sys\n"
-    "from memolith.mcp_server.server import MemoryServer\n"
-    "real = MemoryServer._list_tools\n"
-    "async def listing(self, *given):\n"
-    "    found = await real(self, *given)\n"
+    "from memolith.mcp_server import tools\n"
+    "real = tools.list_tools\n"
+    "def listing(*given):\n"
     "    print(json.dumps(sorted(sys.modules)), file=sys.stderr, flush=True)\n"
-    "    return found\n"
-    "MemoryServer._list_tools = listing\n"
+    "    return real(*given)\n"
+    "tools.list_tools = listing\n"
     "from memolith.cli.program import program\n"
     "program()",
 )
@@ -256,7 +255,7 @@ def test_nothing_heavy_is_loaded_before_the_first_call(root: str) -> None:
         assert server.process.stderr
         loaded = json.loads(server.process.stderr.readline())
     heavy = ("numpy", "apsw", "fastapi", "tokenizers", "wordllama", "rich")
-    ours = ("index", "search", "embed", "ingest", "llm", "rest", "jobs.run", "jobs.api")
+    ours = ("index.sqlite", "search", "embed", "ingest", "llm", "rest", "jobs.run", "jobs.api")
     heavy += tuple(f"memolith.{room}" for room in ours)
     assert [name for name in loaded if name.startswith(heavy)] == []
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
 from datetime import date
 from urllib.parse import quote, unquote_to_bytes
 
@@ -26,22 +25,24 @@ _MARKDOWN = "text/markdown"
 _PAGE = 100
 _FIRST = (ROOT_MEMORY, USER)
 
-TEMPLATES = [
-    types.ResourceTemplate(
-        name="file",
-        title="A memory file",
-        uri_template=FILE + "{+path}",
-        description="A Markdown file of the memory, such as MEMORY.md; secret records are left out.",
-        mime_type=_MARKDOWN,
-    ),
-    types.ResourceTemplate(
-        name="day",
-        title="The log of a day",
-        uri_template=DAY + "{date}",
-        description="What was written down on a day, such as 2026-11-15; secret records are left out.",
-        mime_type=_MARKDOWN,
-    ),
-]
+TEMPLATES = types.ListResourceTemplatesResult(
+    resource_templates=[
+        types.ResourceTemplate(
+            name="file",
+            title="A memory file",
+            uri_template=FILE + "{+path}",
+            description="A Markdown file of the memory, such as MEMORY.md; secret records are left out.",
+            mime_type=_MARKDOWN,
+        ),
+        types.ResourceTemplate(
+            name="day",
+            title="The log of a day",
+            uri_template=DAY + "{date}",
+            description="What was written down on a day, such as 2026-11-15; secret records are left out.",
+            mime_type=_MARKDOWN,
+        ),
+    ]
+)
 
 PROMPTS = {
     "session_start": types.Prompt(
@@ -62,8 +63,14 @@ PROMPTS = {
 }
 
 
-def list_resources(memory: Memory, cursor: str | None) -> types.ListResourcesResult:
+LISTED_PROMPTS = types.ListPromptsResult(prompts=list(PROMPTS.values()))
+
+
+def list_resources(
+    memory: Memory, params: types.PaginatedRequestParams | None
+) -> types.ListResourcesResult:
     """One page of the files: the main ones, then days from the newest, then notes."""
+    cursor = params.cursor if params else None
     if cursor is not None and not re.fullmatch(r"[0-9]{1,9}", cursor):
         raise MCPError(types.INVALID_PARAMS, "There is no such page.")
     paths = paths_of(memory)
@@ -104,8 +111,11 @@ def _resource(path: str) -> types.Resource:
     return types.Resource(name=name, uri=uri_of(path), mime_type=_MARKDOWN)
 
 
-def read_resource(memory: Memory, uri: str) -> types.ReadResourceResult:
+def read_resource(
+    memory: Memory, params: types.ReadResourceRequestParams
+) -> types.ReadResourceResult:
     """The text of a file or day; what cannot be read is an error of the protocol, as it demands."""
+    uri = str(params.uri)
     try:
         if for_groups(memory):
             raise RefusedError(
@@ -141,8 +151,9 @@ def _path_of(uri: str) -> str:
         ) from None
 
 
-def get_prompt(memory: Memory, name: str, given: Mapping[str, object]) -> types.GetPromptResult:
+def get_prompt(memory: Memory, params: types.GetPromptRequestParams) -> types.GetPromptResult:
     """A prompt as messages; what is wrong is an error of the protocol, as it demands."""
+    name, given = params.name, params.arguments or {}
     if name not in PROMPTS:
         raise MCPError(types.INVALID_PARAMS, f"There is no prompt {name[:60]!a}.")
     try:

@@ -7,10 +7,11 @@ import json
 import logging
 import os
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections import deque
+from collections.abc import AsyncIterator, Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager, contextmanager
-from typing import TYPE_CHECKING, Any, TypeVar, get_args
+from contextlib import ExitStack, asynccontextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
 import mcp_types as types
@@ -30,10 +31,9 @@ from memolith import __version__
 from memolith.clock import monotonic
 from memolith.config.sections import scheduled_jobs
 from memolith.errors import MemolithError
-from memolith.mcp_server import resources
+from memolith.mcp_server import resources, tools
 from memolith.mcp_server.roots import ClientRoots, Context, is_modern
-from memolith.mcp_server.tool import Answer, Json, protocol_error, read_text, whole
-from memolith.mcp_server.tools import answer, chosen
+from memolith.mcp_server.tool import Json, protocol_error, read_text, whole
 from memolith.memory import Memory
 from memolith.reports import Reconfiguration
 from memolith.text.wording import leading_to
@@ -42,18 +42,15 @@ from memolith.types import Progress
 if TYPE_CHECKING:
     from mcp.server.session import ServerSession
 
-    from memolith.jobs.scheduler import Scheduler
-
 T = TypeVar("T")
 log = logging.getLogger("memolith.mcp")
 
 _CALLS_AT_ONCE = 8
-_MAX_CLIENTS = 256  # over HTTP; whoever connects later takes the place of the oldest
+_MAX_CLIENTS = 256  # over HTTP; a later one takes the place of the oldest
 _FIRST_SECONDS = 0.5
 _LOOK_SECONDS = 1.0
 _SCHEDULE_SECONDS = 5.0  # a client that has just come wants answers, and jobs can wait
 _PROGRESS_SECONDS = 0.1  # between two messages on how far a call is
-_LEVELS = get_args(types.LoggingLevel)
 
 
 class CallCancelledError(Exception):
@@ -83,15 +80,14 @@ class MemoryServer:
         self._memory = memory
         self._roots = roots
         self._keeps_schedule = keeps_schedule
-        # A cancelled call keeps its thread until its work ends: else whoever calls and cancels could have any number.
+        # A cancelled call keeps its thread until its work ends: else a caller could start and cancel any number.
         self._threads = ThreadPoolExecutor(_CALLS_AT_ONCE)
-        self._has_moved = False
-        self._paths: frozenset[str] | None = None  # of the files that clients know
-        self._offered = self._offer()
+        self._paths = frozenset[str]()  # of the files that clients know
         # Clients before 2026-07-28 are sent news, later ones listen for them.
-        self._clients: dict[str, tuple[ServerSession, types.LoggingLevel]] = {}
+        self._clients = deque["ServerSession"](maxlen=_MAX_CLIENTS)
         self._bus = InMemorySubscriptionBus()
         self._listen = ListenHandler(self._bus)
+        self._resources = self._handler(resources.list_resources, asks=False)
         which = "" if roots is None else "that of the client's first root, or "
         self.protocol = Protocol(
             "memolith",
@@ -99,25 +95,23 @@ class MemoryServer:
             title="Memolith",
             instructions=f"{read_text('server')} It is {which}the one in {whole(memory.root)}.",
             lifespan=self._live,
-            on_list_tools=self._list_tools,
+            on_list_tools=self._handler(tools.list_tools, asks=False),
             on_call_tool=self._call_tool,
             on_list_resources=self._list_resources,
-            on_list_resource_templates=self._list_templates,
-            on_read_resource=self._read_resource,
-            on_list_prompts=self._list_prompts,
-            on_get_prompt=self._get_prompt,
+            on_list_resource_templates=_constant(resources.TEMPLATES),
+            on_read_resource=self._handler(resources.read_resource),
+            on_list_prompts=_constant(resources.LISTED_PROMPTS),
+            on_get_prompt=self._handler(resources.get_prompt),
             on_subscriptions_listen=self._listen,
         )
-        # Not among the arguments above: there, the SDK warns that 2026-07-28 has no logging.
-        self.protocol.add_request_handler(
-            "logging/setLevel", types.SetLevelRequestParams, self._set_level
-        )
-        self.protocol.add_notification_handler(
-            "notifications/initialized", types.NotificationParams, self._joined
-        )
-        self.protocol.add_notification_handler(
-            "notifications/roots/list_changed", types.NotificationParams, self._moved
-        )
+        # Not among the arguments above: there, the SDK warns that 2026-07-28 has no roots.
+        for name, handler in {
+            "initialized": self._joined,
+            "roots/list_changed": self._moved,
+        }.items():
+            self.protocol.add_notification_handler(
+                f"notifications/{name}", types.NotificationParams, handler
+            )
 
     @property
     def memory(self) -> Memory:
@@ -130,7 +124,7 @@ class MemoryServer:
 
     @asynccontextmanager
     async def _live(self, _: Server[object]) -> AsyncIterator[object]:
-        """While somebody is served, obey changed settings and tell what changed."""
+        """While somebody is served, obey changed settings, report changes and keep the schedule."""
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._keep_following)
             yield None
@@ -139,141 +133,99 @@ class MemoryServer:
     async def _keep_following(self) -> None:
         await anyio.sleep(_FIRST_SECONDS)  # a client waits for our first answer: it goes first
         while True:
-            await self._follow(self.memory)
+            with ExitStack() as stack:
+                await self._follow(self.memory, stack)
 
-    async def _follow(self, memory: Memory) -> None:
-        """Until a client leads us to another memory: report changes, and keep the schedule."""
-        from memolith.watching import follow_files, follow_settings
+    async def _follow(self, memory: Memory, stack: ExitStack) -> None:
+        """Until a client leads us to another memory."""
+        from memolith.watching import follow_files, follow_settings, log_reload
 
         loop = asyncio.get_running_loop()
-        if self._paths is None:
-            self._paths = frozenset(await to_thread.run_sync(resources.paths_of, memory))
+        self._paths = frozenset(await to_thread.run_sync(resources.paths_of, memory))
 
         def on_settings(report: Reconfiguration) -> None:
-            asyncio.run_coroutine_threadsafe(self._report_settings(report), loop)
+            if self._keeps_schedule:  # else we are mounted in a server that logs the same
+                log_reload(log, report)
+            asyncio.run_coroutine_threadsafe(self._report_other_memory(), loop)
 
         def on_files(changed: frozenset[str]) -> None:
             asyncio.run_coroutine_threadsafe(self._report_files(changed), loop)
 
-        watches = (
-            follow_settings(memory, on_settings),
-            follow_files(memory, on_change=on_files),
-        )
-        scheduler: Scheduler | None = None
-        since = monotonic()
-        try:
-            while self.memory is memory:
-                await anyio.sleep(_LOOK_SECONDS)
-                may_start = self._keeps_schedule and monotonic() - since > _SCHEDULE_SECONDS
-                if scheduler is None and may_start and scheduled_jobs(memory.config):
-                    scheduler = await to_thread.run_sync(_start_schedule, memory)
-        finally:
-            if scheduler:
-                scheduler.stop(0)
-            # A watch looks up twice a second, and nobody should wait for that.
-            for watch in watches:
-                threading.Thread(target=watch.close, daemon=True).start()
+        for watch in follow_settings(memory, on_settings), follow_files(memory, on_change=on_files):
+            # Closing waits for a callback that runs, and nobody should wait for that.
+            stack.callback(threading.Thread(target=watch.close, daemon=True).start)
+        since, is_scheduled = monotonic(), not self._keeps_schedule
+        while self.memory is memory:
+            await anyio.sleep(_LOOK_SECONDS)
+            may_start = not is_scheduled and monotonic() - since > _SCHEDULE_SECONDS
+            if may_start and scheduled_jobs(memory.config):
+                is_scheduled = True
+                await to_thread.run_sync(_start_schedule, memory, stack)
 
-    async def _report_settings(self, report: Reconfiguration) -> None:
-        from memolith.watching import reload_messages
-
-        for level, text in reload_messages(report):
-            await self._log(level, text)
-        await self._report_tools()
+    async def _report_other_memory(self) -> None:
+        """After a change of settings, or to another memory, tools and files may be others."""
+        await self._publish(ToolsListChanged())
         await self._report_files()
-
-    async def _report_tools(self) -> None:
-        """Publish that there are other tools than before."""
-        before, self._offered = self._offered, self._offer()
-        if self._offered != before:
-            await self._publish(ToolsListChanged())
 
     async def _report_files(self, changed: frozenset[str] = frozenset()) -> None:
         """Publish which resources changed, and whether there are others than before."""
-        memory = self.memory
-        now = frozenset(await to_thread.run_sync(resources.paths_of, memory))
-        before, self._paths = self._paths, now
+        memory, before = self.memory, self._paths
+        self._paths = frozenset(await to_thread.run_sync(resources.paths_of, memory))
         root = os.path.realpath(memory.root)
         paths = {os.path.relpath(os.path.realpath(path), root) for path in changed}
-        for path in sorted(paths & (now | (before or frozenset()))):
-            await self._publish(ResourceUpdated(uri=resources.uri_of(path)))
-        if before is not None and before != now:
+        for path in sorted(paths & (self._paths | before)):
+            await self._bus.publish(ResourceUpdated(uri=resources.uri_of(path)))
+        if before != self._paths:
             await self._publish(ResourcesListChanged())
 
     async def _publish(self, event: ServerEvent) -> None:
         await self._bus.publish(event)
-        if not isinstance(event, ResourceUpdated):  # for which older clients cannot ask us
-            for session, _ in list(self._clients.values()):
-                await session.send_notification(event_to_notification(event, {}))
+        for session in list(self._clients):
+            await session.send_notification(event_to_notification(event, {}))
 
-    async def _log(self, level: types.LoggingLevel, text: str) -> None:
-        """Send it to clients before 2026-07-28, whose protocol has logs, and write it to ours."""
-        if self._keeps_schedule:  # else we are mounted in a server that logs the same
-            log.log(logging.getLevelNamesMapping()[level.upper()], text)
-        params = types.LoggingMessageNotificationParams(level=level, logger="memolith", data=text)
-        for session, least in list(self._clients.values()):
-            if _LEVELS.index(level) >= _LEVELS.index(least):
-                await session.send_notification(types.LoggingMessageNotification(params=params))
+    async def _joined(self, context: Context, _: types.NotificationParams) -> None:
+        if not is_modern(context):
+            self._clients.append(context.session)
 
-    async def _joined(self, context: Context, params: types.NotificationParams) -> None:
-        self._note_client(context, "info")
-
-    async def _set_level(
-        self, context: Context, params: types.SetLevelRequestParams
-    ) -> types.EmptyResult:
-        self._note_client(context, params.level)
-        return types.EmptyResult()
-
-    def _note_client(self, context: Context, level: types.LoggingLevel) -> None:
-        if is_modern(context):
-            return
-        headers = getattr(context.request, "headers", {})  # none on standard input and output
-        self._clients[headers.get("mcp-session-id", "")] = (context.session, level)
-        while len(self._clients) > _MAX_CLIENTS:
-            del self._clients[next(iter(self._clients))]
-
-    async def _moved(self, context: Context, params: types.NotificationParams) -> None:
+    async def _moved(self, _: Context, __: types.NotificationParams) -> None:
         if self._roots is not None:
             self._roots.ask_again()
-            self._has_moved = True
 
     async def _settle(
         self, context: Context, params: types.InputResponseRequestParams | None = None
     ) -> None:
         """Before a request is looked at: know which memory it is about."""
-        roots = self._roots
-        if roots and (await roots.choose(context, params) or self._has_moved):
-            self._has_moved = False
-            await self._log("info", f"The memory served is {whole(self.memory.root)}")
-            await self._report_files()
-            await self._report_tools()
-        if roots and roots.notice:
-            await self._log("warning", roots.notice)
-            roots.notice = ""
+        if self._roots is None:
+            return
+        if await self._roots.choose(context, params):
+            await self._report_other_memory()
+        if self._roots.notice:
+            log.warning(self._roots.notice)
+            self._roots.notice = ""
 
-    async def _ready(
-        self, context: Context, params: types.InputResponseRequestParams
-    ) -> types.InputRequiredResult | None:
-        """Settle; or what the client must say first."""
-        if self._roots and (question := self._roots.question(context, params)):
-            return question
-        with self._protocol_errors():
-            await self._settle(context, params)
-        return None
+    def _handler(
+        self, work: Callable[[Memory, Any], object], *, asks: bool = True
+    ) -> Callable[[Context, Any], Awaitable[Any]]:
+        """Answers a request: settles which memory it is about, asking the client if it `asks`, then works in a thread."""
 
-    def _offer(self) -> tuple[object, ...]:
-        """What the list of tools depends on."""
-        config = self.memory.config
-        return (*chosen(config), config.trust.allow_secret)
+        async def handle(context: Context, params: Any) -> Any:
+            if asks and self._roots and (question := self._roots.question(context, params)):
+                return question
+            try:
+                await self._settle(context, params if asks else None)
+                return await self._in_thread(lambda: work(self.memory, params))
+            except MemolithError as error:
+                raise protocol_error(types.INTERNAL_ERROR, error, self.memory.root) from error
 
-    async def _list_tools(
+        return handle
+
+    async def _list_resources(
         self, context: Context, params: types.PaginatedRequestParams | None
-    ) -> types.ListToolsResult:
-        with self._protocol_errors():
-            await self._settle(context)
-        config = self.memory.config
-        tools = [tool.definition(config) for tool in chosen(config).values()]
-        return types.ListToolsResult(tools=tools)
+    ) -> types.ListResourcesResult:
+        if self._roots is not None and self._roots.open_for(context):
+            return types.ListResourcesResult(resources=[])  # whose files, only a call tells
+        found: types.ListResourcesResult = await self._resources(context, params)
+        return found
 
     async def _call_tool(
         self, context: Context, params: types.CallToolRequestParams
@@ -281,14 +233,12 @@ class MemoryServer:
         if self._roots and (question := self._roots.question(context, params)):
             return question
         cancelled = threading.Event()
-        progress = _progress(context, cancelled)
-
-        def work() -> Answer:
-            return answer(self.memory, params.name, params.arguments or {}, progress)
-
+        progress, given = _progress(context, cancelled), params.arguments or {}
         try:
             await self._settle(context, params)
-            done = await self._in_thread(work)
+            done = await self._in_thread(
+                lambda: tools.answer(self.memory, params.name, given, progress)
+            )
             return _result(done.text, done.content)
         except MemolithError as error:
             hint = leading_to(self.memory.root, error.hint)
@@ -297,61 +247,24 @@ class MemoryServer:
         finally:
             cancelled.set()
 
-    async def _list_resources(
-        self, context: Context, params: types.PaginatedRequestParams | None
-    ) -> types.ListResourcesResult:
-        cursor = params.cursor if params else None
-        with self._protocol_errors():
-            await self._settle(context)
-            if self._roots is not None and self._roots.open_for(context):
-                self._paths = frozenset()  # whose files, only a call tells
-                return types.ListResourcesResult(resources=[])
-            return await self._in_thread(lambda: resources.list_resources(self.memory, cursor))
-
-    async def _list_templates(
-        self, context: Context, params: types.PaginatedRequestParams | None
-    ) -> types.ListResourceTemplatesResult:
-        return types.ListResourceTemplatesResult(resource_templates=resources.TEMPLATES)
-
-    async def _read_resource(
-        self, context: Context, params: types.ReadResourceRequestParams
-    ) -> types.ReadResourceResult | types.InputRequiredResult:
-        if question := await self._ready(context, params):
-            return question
-        return await self._in_thread(lambda: resources.read_resource(self.memory, str(params.uri)))
-
-    async def _list_prompts(
-        self, context: Context, params: types.PaginatedRequestParams | None
-    ) -> types.ListPromptsResult:
-        return types.ListPromptsResult(prompts=list(resources.PROMPTS.values()))
-
-    async def _get_prompt(
-        self, context: Context, params: types.GetPromptRequestParams
-    ) -> types.GetPromptResult | types.InputRequiredResult:
-        if question := await self._ready(context, params):
-            return question
-        given = params.arguments or {}
-        return await self._in_thread(lambda: resources.get_prompt(self.memory, params.name, given))
-
-    @contextmanager
-    def _protocol_errors(self) -> Iterator[None]:
-        """What goes wrong, as an error of the protocol."""
-        try:
-            yield
-        except MemolithError as error:
-            raise protocol_error(types.INTERNAL_ERROR, error, self.memory.root) from error
-
     async def _in_thread(self, work: Callable[[], T]) -> T:
-        """Run it where it may wait. Who cancels is answered at once; the work ends at its next step."""
+        """Run it where it may wait. A cancelled call is answered at once; its work ends at its next step."""
         return await asyncio.get_running_loop().run_in_executor(self._threads, work)
 
 
-def _start_schedule(memory: Memory) -> Scheduler:
+def _constant(answer: T) -> Callable[[Context, Any], Awaitable[T]]:
+    async def handle(_: Context, __: Any) -> T:
+        return answer
+
+    return handle
+
+
+def _start_schedule(memory: Memory, stack: ExitStack) -> None:
     from memolith.jobs.scheduler import Scheduler  # only where a job is switched on
 
     scheduler = Scheduler(memory.jobs)
     scheduler.start()
-    return scheduler
+    stack.callback(scheduler.stop, 0)
 
 
 def _result(text: str, content: Json | None = None) -> types.CallToolResult:
@@ -366,8 +279,7 @@ def _result(text: str, content: Json | None = None) -> types.CallToolResult:
 def _progress(context: Context, cancelled: threading.Event) -> Progress:
     """Tells the client how far a call is, from the thread that does the work."""
     loop = asyncio.get_running_loop()
-    last = float("-inf")
-    far = -1
+    last, far = float("-inf"), -1
 
     def tell(done: int, total: int) -> None:
         nonlocal last, far

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -11,7 +10,7 @@ from datetime import date, datetime
 from functools import cache
 from importlib import resources
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
@@ -39,6 +38,7 @@ from memolith.text.wording import leading_to
 from memolith.types import Citation, Progress, Record, Sensitivity, SessionKind, wire_names
 from memolith.visibility import Patterns, trust_label
 
+Found = TypeVar("Found", bound=Hit | Record)
 Json = dict[str, object]
 JsonType = str | list[str]
 
@@ -134,7 +134,6 @@ class Lines(Arguments):
     path: str = Field(min_length=1, max_length=1000)
     first: Whole | Nothing = Field(None, alias="from")
     lines: Whole | Nothing = None
-    column: Whole | Nothing = None
     include_secret: bool = False
 
 
@@ -166,30 +165,11 @@ class Manage(Arguments):
     confirm: bool = False
 
     @model_validator(mode="after")
-    def _one_action(self) -> Manage:
-        """Refuse what the action would ignore: whoever gives it expects something of it."""
-        needed, takes = _ACTIONS[self.action]
+    def _what_it_needs(self) -> Manage:
+        needed = {"save": "content", "search": "query", "delete": "id"}.get(self.action)
         if needed and needed not in self.model_fields_set:
             raise ValueError(f"action {self.action} needs the argument {needed}")
-        for name in self.model_fields_set - {"action", needed, *takes}:
-            value = getattr(self, name)
-            # Some clients fill in every argument; an empty or default value asks for nothing.
-            if value and value != type(self).model_fields[name].default:
-                takes = (needed, *takes) if needed else takes
-                raise ValueError(
-                    f"action {self.action} takes {', '.join(takes) or 'nothing else'}, not {name}"
-                )
         return self
-
-
-# What each action needs and what else it takes.
-_ACTIONS: Mapping[str, tuple[str, tuple[str, ...]]] = {
-    "save": ("content", ("category", "keywords", "metadata", "confidence", "timestamp")),
-    "search": ("query", ("category", "limit")),
-    "list": ("", ("category", "limit", "offset")),
-    "index": ("", ()),
-    "delete": ("id", ("confirm",)),
-}
 
 
 class Dream(Arguments):
@@ -279,12 +259,8 @@ class Tool:
         properties = self.properties(config)
         for name in given:
             if name not in properties:
-                near = difflib.get_close_matches(name[:_MAX_SHOWN], properties, n=1)
-                takes = f"It takes: {', '.join(properties)}"
-                raise ArgumentError(
-                    f"{self.name} has no argument {name[:_MAX_SHOWN]!a}.",
-                    hint=f"Did you mean {near[0]}?" if near else takes,
-                )
+                message = f"{self.name} has no argument {name[:_MAX_SHOWN]!a}."
+                raise ArgumentError(message, hint=f"It takes: {', '.join(properties)}")
         try:
             return self.arguments.model_validate(given)
         except ValidationError as error:
@@ -364,7 +340,8 @@ def reply(
 
     The values say that they are quotations, and none can pretend to be a fence; those in `fenced` have one.
     """
-    told = one_lines(warnings)
+    # They are outside the fence, and may hold names that others chose.
+    told = [quoted_line(warning, MAX_WARNING) for warning in warnings]
     values = {
         str(name): value if name in fenced else _quoted(value) for name, value in content.items()
     }
@@ -385,39 +362,23 @@ def _quoted(value: object) -> object:
     return value
 
 
-def one_lines(warnings: Iterable[str]) -> list[str]:
-    """Warnings, each on one line: they are outside the fence, and may hold names that others chose."""
-    return [quoted_line(warning, MAX_WARNING) for warning in warnings]
-
-
-def shortened(hits: Sequence[Hit], question: str, chars: int = MAX_CHARS) -> list[Hit]:
-    """The hits, of long texts only the part that the question is about: together so many characters."""
-    room = max(MIN_CHARS, chars // max(1, len(hits)))
+def shortened(found: Sequence[Found], question: str = "", chars: int = MAX_CHARS) -> list[Found]:
+    """Hits or records, of long texts only the part that the question is about: together so many characters."""
+    room = max(MIN_CHARS, chars // max(1, len(found)))
     asked = keywords(question)[:MAX_KEYWORDS]
+    return [_short(one, asked, room) for one in found]
 
-    def short(hit: Hit) -> Hit:
-        if len(hit.text) + len(hit.other_side or "") <= room:
-            return hit
-        other = _part(hit.other_side or "", asked, room // 4)
-        return replace(
-            hit, text=_part(hit.text, asked, room - len(other)), other_side=other or None
-        )
 
-    return [short(hit) for hit in hits]
+def _short(found: Found, asked: Sequence[str], room: int) -> Found:
+    if isinstance(found, Hit) and found.other_side:
+        other = _part(found.other_side, asked, max(room // 4, room - len(found.text)))
+        found, room = replace(found, other_side=other), room - len(other)
+    return replace(found, text=_part(found.text, asked, room)) if len(found.text) > room else found
 
 
 def _part(text: str, asked: Sequence[str], room: int) -> str:
     part = cut(excerpt(text[:MAX_SEARCHED], asked, room), room)
     return f"{part.text} …" if part.left_out else part.text
-
-
-def short_records(records: Sequence[Record]) -> list[Record]:
-    """The records, of long texts only the beginning."""
-    room = max(MIN_CHARS, MAX_CHARS // max(1, len(records)))
-    return [
-        record if len(record.text) <= room else replace(record, text=_part(record.text, (), room))
-        for record in records
-    ]
 
 
 def record_line(record: Record, external: Patterns) -> str:

@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 
+import mcp_types as types
+
 from memolith.config.sections import Config
 from memolith.config.setting import tool_names
 from memolith.jobs.reports import DreamStatus, ForgetReport, JobReport
@@ -35,7 +37,6 @@ from memolith.mcp_server.tool import (
     record_line,
     record_values,
     reply,
-    short_records,
     shortened,
 )
 from memolith.memory import Memory
@@ -119,7 +120,7 @@ def relationships(call: Call, given: Groups) -> Answer:
     found = call.memory.jobs.relationships()
     groups: Mapping[str, tuple[Record, ...]] = getattr(found, f"by_{given.by}")
     newest = {name: groups[name][-MAX_NEWEST:] for name in list(groups)[: given.limit]}
-    short = iter(short_records([record for group in newest.values() for record in group]))
+    short = iter(shortened([record for group in newest.values() for record in group]))
     lines = list[str]()
     for name, group in newest.items():
         lines.append(f"{quoted_line(name, MAX_NAME)} ({len(groups[name])})")
@@ -173,37 +174,28 @@ def _hit_text(number: int, hit: Hit, *, cited: bool) -> str:
 
 
 def memory_get(call: Call, given: Lines) -> Answer:
-    """Lines of a file with their numbers, as many as fit.
-
-    A line that is too long by itself is cut, and `column` goes on with it.
-    """
+    """Lines of a file with their numbers, as many as fit; a line that is too long by itself is cut."""
     count = given.lines or (LINES if given.first else None)
     passage = call.memory.get(
         given.path, given.first or 1, count, include_secret=given.include_secret
     )
-    first, column = passage.citation.first_line, given.column or 1
-    lines = passage.text.split("\n") if passage.text else []
+    first = passage.citation.first_line
     shown: list[str] = []
-    room, left = MAX_CHARS, 0
-    for line in [*(line[column - 1 :] for line in lines[:1]), *lines[1:]]:
+    room = MAX_CHARS
+    for line in passage.text.split("\n") if passage.text else []:
         room -= len(line) + 1
         if room < 0 and shown:
             break
-        shown.append(line[:MAX_CHARS])
-        left = len(line) - len(shown[-1])
+        shown.append(line if len(line) <= MAX_CHARS else f"{line[:MAX_CHARS]} …")
     last = first + len(shown) - 1
     numbered = [f"{number}\t{line}" for number, line in enumerate(shown, first)]
     text = fence(quoted("\n".join(numbered)))
     if not shown:
         text = f"(There are no such lines: the file has {passage.total_lines}.)"
-    if left:
-        more = f"from={last} and column={column + MAX_CHARS} go on"
-        text += f"\n({left:,} more characters of line {last}; {more})"
-    if shown and last < passage.total_lines:
+    elif last < passage.total_lines:
         text += f"\n({passage.total_lines - last} more lines; from={last + 1} goes on)"
-    path = passage.citation.path
-    part = replace(passage, citation=Citation(path, first, last), text="\n".join(shown))
-    return reply(text, {**part.to_dict(), "left_of_line": left})
+    cited = Citation(passage.citation.path, first, last)
+    return reply(text, replace(passage, citation=cited, text="\n".join(shown)).to_dict())
 
 
 def remember_this(call: Call, given: Remember) -> Answer:
@@ -272,7 +264,7 @@ def _list(call: Call, given: Manage) -> Answer:
         text = fence("\n".join(record_line(record, external) for record in page))
     if (left := found.total - given.offset - len(page)) > 0:
         text += f"\n({left} more; offset={given.offset + len(page)} goes on)"
-    records = [record_values(record, external) for record in short_records(page)]
+    records = [record_values(record, external) for record in shortened(page)]
     content: Json = {"records": records, "total": found.total, "hidden": found.hidden}
     return reply(text, content, found.warnings)
 
@@ -338,12 +330,7 @@ TOOLS: Mapping[str, Tool] = {
         _READS(query_experiences, "Past experiences", Recall, {"results": "array"}),
         _READS(relationships, "Who and what is known", Groups, {"groups": "array"}),
         _READS(memory_search, "Search memory", Search, _HITS),
-        _READS(
-            memory_get,
-            "Read a memory file",
-            Lines,
-            json_types(Passage) | {"left_of_line": "integer"},
-        ),
+        _READS(memory_get, "Read a memory file", Lines, json_types(Passage)),
         Tool(remember_this, "Remember", Remember, _WRITTEN, idempotent=True),
         Tool(memory, "Manage memory", Manage, _MANAGED, destructive=True),
         Tool(dream, "Dream", Dream, _ACTION | json_types(DreamStatus) | json_types(JobReport)),
@@ -363,6 +350,12 @@ def chosen(config: Config) -> dict[str, Tool]:
         names += ("query_experiences",) if config.experiences.enabled else ()
         names += ("dream",) if config.dream.enabled else ()
     return {name: TOOLS[name] for name in names}
+
+
+def list_tools(memory: Memory, _: object = None) -> types.ListToolsResult:
+    """The tools that the settings ask for, as they are listed."""
+    config = memory.config
+    return types.ListToolsResult(tools=[one.definition(config) for one in chosen(config).values()])
 
 
 def answer(memory: Memory, name: str, given: Mapping[str, object], progress: Progress) -> Answer:

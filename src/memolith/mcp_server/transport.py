@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import json
 import os
-import re
 import signal
 import sys
 import threading
@@ -32,42 +32,37 @@ _MAX_SESSIONS = 500
 _LOOK_SECONDS = 2.0  # how often we look whether our parent is alive
 # When the client has sent its last: for answers to what it asked, and until we are gone.
 _ANSWER_SECONDS, _LEAVE_SECONDS = 1.2, 1.5
-# A whole pair; or half of one; or any other escape, so that `\\ud800` is not taken for a half.
-_ESCAPES = re.compile(
-    r"(?P<pair>\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})"
-    r"|(?P<half>\\u[dD][89a-fA-F][0-9a-fA-F]{2})|\\."
-)
 
 
-def without_halves(text: str) -> str:
-    r"""The JSON with the sign for an unknown character in place of half a character.
+class NotAMessageError(Exception):
+    """What a client sent is not a message of JSON-RPC 2.0."""
 
-    Clients that cut a text in the middle of an emoji send such, and the SDK cannot read it.
+    def __init__(self, code: int, why: str, content: object = None) -> None:
+        """The answer has the id of what was sent, if that can be read."""
+        number = content.get("id") if isinstance(content, dict) else None
+        number = number if type(number) in (int, str) else None
+        error = types.ErrorData(code=code, message=why)
+        self.answer = types.JSONRPCError(jsonrpc="2.0", id=number, error=error)
 
-    >>> without_halves(r'"\ud83d\ude00 \ud83d"')
-    '"\\ud83d\\ude00 \\ufffd"'
+
+def read_message(text: str) -> types.JSONRPCMessage:
+    r"""The message; raises NotAMessageError if it is not one.
+
+    Clients that cut a text in the middle of an emoji send half a character, which the SDK cannot read: "?" takes its place.
+
+    >>> read_message(r'{"jsonrpc": "2.0", "id": 7, "method": "ping", "params": {"text": "tea \ud83d"}}').params
+    {'text': 'tea ?'}
     """
-    return _ESCAPES.sub(lambda found: r"\ufffd" if found["half"] else found[0], text)
-
-
-def parse(text: str) -> types.JSONRPCMessage:
-    """The message; a ValidationError if it is not one."""
-    return types.jsonrpc_message_adapter.validate_json(text, by_name=False)
-
-
-def refusal(error: ValidationError) -> types.JSONRPCError:
-    """The answer to what is not a message, with its id if that can be read."""
-    problems = error.errors(include_url=False)
-    code, said = types.INVALID_REQUEST, "This is not a JSON-RPC 2.0 message."
-    if problems[0]["type"] == "json_invalid":
-        code, said = types.PARSE_ERROR, "This is not JSON."
-    # The error of a missing field has the whole message as its input.
-    found = [problem["input"] for problem in problems if problem["type"] == "missing"]
-    number = next((message.get("id") for message in found if isinstance(message, dict)), None)
-    number = number if type(number) in (int, str) else None
-    return types.JSONRPCError(
-        jsonrpc="2.0", id=number, error=types.ErrorData(code=code, message=said)
-    )
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError):
+        raise NotAMessageError(types.PARSE_ERROR, "This is not JSON.") from None
+    plain = json.dumps(content, ensure_ascii=False).encode("utf-8", "replace")
+    try:
+        return types.jsonrpc_message_adapter.validate_json(plain, by_name=False)
+    except ValidationError:
+        why = "This is not a JSON-RPC 2.0 message."
+        raise NotAMessageError(types.INVALID_REQUEST, why, content) from None
 
 
 def serve(server: MemoryServer) -> NoReturn:
@@ -97,28 +92,34 @@ async def _converse(
 
     The SDK is silent about the first, and ends every call at the second.
     """
-    unanswered = set[types.RequestId]()
+    unanswered = set[types.RequestId | None]()
     passing, passed = anyio.create_memory_object_stream[SessionMessage | Exception]()
     answers, answered = anyio.create_memory_object_stream[SessionMessage]()
 
     async def pass_on() -> None:
         async with passing:
             async for item in incoming:
-                found = _understood(item)
-                if found is not item and found and isinstance(found.message, types.JSONRPCError):
-                    await outgoing.send(found)
-                elif found:
-                    if isinstance(found.message, types.JSONRPCRequest):
-                        unanswered.add(found.message.id)
-                    await passing.send(found)
-            await _last_answers(server, unanswered)
+                try:
+                    found = item if isinstance(item, SessionMessage) else _reread(item)
+                except NotAMessageError as error:
+                    await outgoing.send(SessionMessage(error.answer))
+                    continue
+                if found is None:
+                    continue
+                if isinstance(found.message, types.JSONRPCRequest):
+                    unanswered.add(found.message.id)
+                await passing.send(found)
+            _leave_soon()
+            server.end_streams()
+            with anyio.move_on_after(_ANSWER_SECONDS):
+                while unanswered:
+                    await anyio.sleep(0.01)
 
     async def send_answers() -> None:
-        async with answered:
-            async for item in answered:
-                await outgoing.send(item)
-                if isinstance(item.message, types.JSONRPCResponse | types.JSONRPCError):
-                    unanswered.discard(item.message.id or "")
+        async for item in answered:
+            await outgoing.send(item)
+            if isinstance(item.message, types.JSONRPCResponse | types.JSONRPCError):
+                unanswered.discard(item.message.id)
 
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(pass_on)
@@ -128,29 +129,17 @@ async def _converse(
         await answers.aclose()
 
 
-def _understood(item: SessionMessage | Exception) -> SessionMessage | None:
-    """A message, or the refusal of a line that is not one; nothing for a blank line."""
-    if isinstance(item, SessionMessage):
-        return item
-    if not isinstance(item, ValidationError):
-        return None
-    problem = item.errors(include_url=False)[0]
-    if problem["type"] != "json_invalid":
-        return SessionMessage(refusal(item))
-    line = str(problem["input"])
-    try:
-        return SessionMessage(parse(without_halves(line))) if line.strip() else None
-    except ValidationError as error:
-        return SessionMessage(refusal(error))
-
-
-async def _last_answers(server: MemoryServer, unanswered: set[types.RequestId]) -> None:
-    """The client has sent its last."""
-    _leave_soon()
-    server.end_streams()
-    with anyio.move_on_after(_ANSWER_SECONDS):
-        while unanswered:
-            await anyio.sleep(0.01)
+def _reread(error: Exception) -> SessionMessage | None:
+    """What to make of a line that the SDK could not read; nothing of a blank one."""
+    line = ""
+    for problem in error.errors(include_url=False) if isinstance(error, ValidationError) else ():
+        if problem["type"] == "json_invalid":
+            line = str(problem["input"])
+        elif problem["type"] == "missing":  # its input is the whole message
+            line = json.dumps(problem["input"])
+        else:
+            line = line or "null"  # it is no object
+    return SessionMessage(read_message(line)) if line.strip() else None
 
 
 async def _leave_with_the_parent() -> None:
@@ -192,14 +181,15 @@ class HttpApp:
         if scope["type"] == "http" and scope["path"] == "/healthz":
             await JSONResponse({"ok": True})(scope, receive, send)
         elif scope["type"] == "http" and scope["method"] == "POST" and scope["path"] == PATH:
-            body = without_halves((await Request(scope, receive).body()).decode(errors="replace"))
+            body = await Request(scope, receive).body()
             try:
-                parse(body)
-            except ValidationError as error:
-                said = refusal(error).model_dump(mode="json")
-                await JSONResponse(said, status_code=400)(scope, receive, send)
-            else:
-                await self._app(scope, replayed(body.encode(), receive), send)
+                message = read_message(body.decode(errors="replace"))
+            except NotAMessageError as error:
+                refusal = error.answer.model_dump(mode="json")
+                await JSONResponse(refusal, status_code=400)(scope, receive, send)
+                return
+            text = message.model_dump_json(by_alias=True, exclude_unset=True)
+            await self._app(scope, replayed(text.encode(), receive), send)
         else:
             await self._app(scope, receive, send)
 

@@ -42,7 +42,7 @@ from memolith.rest.answers import (
 from memolith.rest.events import Events, Metrics
 from memolith.rest.guard import PAGE, Guard
 from memolith.rest.routes import TheMemory, memory_of
-from memolith.watching import follow_files, follow_settings, reload_messages
+from memolith.watching import follow_files, follow_settings, log_reload
 
 log = logging.getLogger("memolith.rest")
 
@@ -160,8 +160,7 @@ async def _lifespan(api: FastAPI) -> AsyncIterator[None]:
 
     def reloaded(report: Reconfiguration) -> None:
         api.state.metrics.reloads.labels("problem" if report.problem else "done").inc()
-        for level, text in reload_messages(report):
-            log.log(logging.getLevelNamesMapping()[level.upper()], text)
+        log_reload(log, report)
         news.publish_settings(report)
 
     news.open()
