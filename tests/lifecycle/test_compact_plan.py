@@ -115,15 +115,15 @@ def test_of_nothing_but_small_talk_there_is_no_summary(
 
 
 @pytest.mark.parametrize("limit", [120, 60, 30, 20, 12, 8, 5])
-def test_periods_go_by_age_and_become_coarser_only_where_the_limit_demands_it(
-    two_months: Memory, limit: int
-) -> None:
+def test_periods_go_by_age_and_what_does_not_fit_leaves(two_months: Memory, limit: int) -> None:
     settings = {**OFF, "compact.max_records": limit}
     with Memory(two_months.root, clock=two_months.jobs.clock, settings=settings) as other:
         report = other.jobs.compact(dry_run=True)
     assert report.counts["after"] <= limit
-    levels = {found[1] for line in report.lines if (found := LATEST.search(line))}
-    assert levels == ({"week", "month"} if limit >= 20 else {"month"} if limit >= 8 else {"year"})
+    assert {LATEST.search(line)[1] for line in report.lines} == {"week", "month"}
+    goes_to = [line.partition(" → ")[2] for line in report.lines]
+    assert goes_to[-1] == "one summary"
+    assert ("the long memory" in goes_to) == (limit < 20)
 
 
 @pytest.mark.parametrize(("max_chars", "chars"), [(32_000, 300), (32_000, 120), (60_000, 120)])

@@ -48,61 +48,45 @@ class LongMemory:
         return cls(data=data, blocks=blocks, yours=yours)
 
     def with_blocks(self, new: Mapping[str, str], max_chars: int) -> tuple[bytes, bytes]:
-        """The file with these blocks, and the blocks that were dropped to stay under the cap.
+        """The file with these blocks, and the blocks that were dropped to stay under the cap, oldest first.
 
-        Blocks are ordered by month; a month without text has none. The oldest are dropped first. Your text
-        never is: what you wrote into a block that goes is moved to where the blocks begin.
+        Blocks are ordered by month; a month without text has none. Your text is never dropped: what you
+        wrote into a block that goes is moved to where the blocks begin.
         """
-        blocks: dict[str, bytes] = {}
-        for found in _BLOCK.finditer(self.data):  # a month with two blocks gets one
+        data = self.data or layout.load_template(layout.LONG_MEMORY)
+        if not data.endswith(b"\n"):
+            data += b"\n"
+        texts = {**self.blocks, **new}
+        ours: dict[str, bytes] = {}
+        for found in _BLOCK.finditer(data):  # a month with two blocks gets one
             month = found["month"].decode()
-            blocks[month] = blocks.get(month, b"") + found.group()
+            ours[month] = ours.get(month, b"") + found.group()
         for month, text in new.items():
-            blocks[month] = _encode(month, text, self.yours.get(month, b"")) if text else b""
-        around = (
-            _BLOCK.sub(b"", self.data) if self.data else layout.load_template(layout.LONG_MEMORY)
-        )
-        if not around.endswith(b"\n"):
-            around += b"\n"
-        around, others = _without_oldest(around, blocks, max_chars)
-        room = max_chars - _chars(around) - sum(map(_chars, self.yours.values()))
-        kept: dict[str, bytes] = {}
-        for month in sorted(filter(blocks.get, blocks), reverse=True):
-            room -= _chars(blocks[month]) - _chars(self.yours.get(month, b""))
-            if room < 0:
+            ours[month] = _encode(month, text, self.yours.get(month, b""))
+        moved = {month: self.yours.get(month, b"") for month, text in new.items() if not text}
+        ours = {month: block for month, block in ours.items() if month not in moved}
+        others = [(one["day"].decode(), one.group()) for one in _OTHERS.finditer(data)]
+        around = _BLOCK.sub(b"", data)
+        room = max_chars - sum(map(_chars, (around, *ours.values(), *moved.values())))
+        dropped = b""
+        for period, other in sorted([*((month, b"") for month in ours), *others]):
+            if room >= 0:
                 break
-            kept[month] = blocks[month]
-        texts = sorted({**self.blocks, **new}.items())
-        dropped = [_encode(month, text) for month, text in texts if text and month not in kept]
-        moved = b"".join(self.yours[month] for month in sorted(self.yours) if month not in kept)
-        ours = b"".join(kept[month] for month in sorted(kept))
-        first = _BLOCK.search(self.data)
-        at = first.start() if first else len(around)
-        if moved or (first is None and ours and not around.endswith(b"\n\n")):
-            moved += b"\n"
-        at = min(at, len(around)) if not others else len(around)
-        return around[:at] + moved + ours + around[at:], others + b"".join(dropped)
-
-
-def _without_oldest(
-    around: bytes, blocks: Mapping[str, bytes], max_chars: int
-) -> tuple[bytes, bytes]:
-    """The text around our blocks without the oldest blocks of other writers, while all together is too long."""
-    gone: list[bytes] = []
-    months = dict(blocks)
-    for found in sorted(_OTHERS.finditer(around), key=lambda one: one["day"]):
-        day = found["day"].decode()
-        total = _chars(around) - sum(map(_chars, gone)) + sum(map(_chars, months.values()))
-        while (
-            total > max_chars and (older := min(filter(months.get, months), default=day)) < day[:7]
-        ):
-            total -= _chars(months.pop(older))  # our month is older, and is dropped first
-        if total <= max_chars:
-            break
-        gone.append(found.group())
-    for block in gone:
-        around = around.replace(block, b"", 1)
-    return around, b"".join(gone)
+            if other:
+                data = data.replace(other, b"", 1)
+                dropped += other
+                room += _chars(other)
+            else:
+                moved[period] = self.yours.get(period, b"")
+                room += _chars(ours.pop(period)) - _chars(moved[period])
+                dropped += _encode(period, texts[period]) if texts[period] else b""
+        first = _BLOCK.search(data)
+        above, below = (data[: first.start()], data[first.start() :]) if first else (data, b"")
+        middle = b"".join(moved[month] for month in sorted(moved))
+        blocks = b"".join(ours[month] for month in sorted(ours))
+        if middle or (first is None and blocks and not above.endswith(b"\n\n")):
+            middle += b"\n"
+        return above + middle + blocks + _BLOCK.sub(b"", below), dropped
 
 
 def your_lines(data: bytes) -> Iterator[bytes]:
@@ -111,11 +95,6 @@ def your_lines(data: bytes) -> Iterator[bytes]:
     for line in b"\n".join((_BLOCK.sub(b"", data), *inside)).split(b"\n"):
         if line.strip():
             yield line.rstrip(b"\r\n")
-
-
-def name_of(month: str) -> str:
-    """The name of a month's block in the list of undone changes."""
-    return f"{layout.LONG_MEMORY} {month}"
 
 
 def _encode(month: str, text: str, yours: bytes = b"") -> bytes:

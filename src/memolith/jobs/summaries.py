@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import date, datetime
 from hashlib import sha256
 
 from memolith.files import layout
 from memolith.files.document import Document, Line
+from memolith.files.ledger import Ledger
 from memolith.files.record_format import encode_line, readable_record
 from memolith.interfaces import Statement
-from memolith.jobs.compact_plan import LEVELS, Group, short
+from memolith.jobs.compact_plan import LEVELS, Group
 from memolith.text.open_secrets import surely_holds_secret
 from memolith.text.sentences import sentences
 from memolith.text.summary_line import short_id
@@ -23,30 +24,21 @@ from memolith.visibility import current
 
 # The strictest last. Secret records are never compacted, so they are not here.
 _STRICTNESS: tuple[Sensitivity, ...] = ("public", "operational", "private-user")
-_MARK = b"<!-- memolith:covers "
-_LINE = re.compile(rb"<!-- memolith:covers (\S+):((?: \S+)*) -->\r?\n?")
 _CHANNELS: dict[Trust, str] = {"user": "user", "agent": "system", "external": "external"}
 
 
 def statements_of(
-    records: Sequence[Record],
-    now: datetime,
-    day_of: Callable[[datetime], date],
-    corrected: Collection[str] = (),
-    secret: Collection[str] = (),
+    records: Sequence[Record], now: datetime, day_of: Callable[[datetime], date], ledger: Ledger
 ) -> list[Statement]:
-    """What the records say that still holds; summaries are taken apart again.
-
-    `corrected` are ids whose successor may be in any file, `secret` those that any file marks so.
-    """
+    """What the records say that still holds; summaries are taken apart again."""
     found: list[Statement] = []
-    for record in current(records, now, corrected):
+    for record in current(records, now, ledger.replaced):
         day, ids = day_of(record.created), (short_id(record.id),)
         if record.category == "compaction":
             found += read_summary(record.text, day, ids)
         elif text := _without_secrets(record.text):
             found.append(Statement(text=text, ids=ids, day=day, category=record.category))
-    return still_open(still_true(found, corrected), secret)
+    return still_told(found, ledger)
 
 
 def _without_secrets(text: str) -> str:
@@ -56,16 +48,14 @@ def _without_secrets(text: str) -> str:
     return "\n".join(one for one in sentences(text) if not surely_holds_secret(one))
 
 
-def still_true(statements: Iterable[Statement], corrected: Iterable[str]) -> list[Statement]:
-    """The statements without those that rest on corrected records alone."""
-    gone = {short_id(record_id) for record_id in corrected}
-    return [one for one in statements if not one.ids or not gone.issuperset(one.ids)]
-
-
-def still_open(statements: Iterable[Statement], secret: Iterable[str]) -> list[Statement]:
-    """The statements without those of a record that is secret now, even if it is one of several."""
-    hidden = {short_id(record_id) for record_id in secret}
-    return [one for one in statements if hidden.isdisjoint(one.ids)]
+def still_told(statements: Iterable[Statement], ledger: Ledger) -> list[Statement]:
+    """The statements without those that rest on corrected records alone, or of which one record is secret."""
+    gone, hidden = set(map(short_id, ledger.replaced)), set(map(short_id, ledger.secret))
+    return [
+        one
+        for one in statements
+        if not (one.ids and gone.issuperset(one.ids)) and hidden.isdisjoint(one.ids)
+    ]
 
 
 def summary_record(
@@ -111,23 +101,14 @@ def summary_record(
     )
 
 
-def leaves_of(records: Iterable[Record], archive: bytes) -> list[str]:
-    """The ids of all records that a summary of these covers; of summaries, those that they cover."""
-    found: dict[str, None] = {}
-    for record in records:
-        inside = covered_by(archive, record.id) if record.category == "compaction" else ()
-        found.update(dict.fromkeys(inside or (short(record.id),)))
-    return list(found)
-
-
 def long_statements(group: Group, statements: Iterable[Statement]) -> list[Statement]:
     """What of a group belongs into the long memory: each record once, and nothing from outside.
 
     Sessions start with the long memory, and text of strangers must not speak to the agent there. Words
     of user and agents are there side by side, so each line says whose it is.
     """
-    is_new = group.retired or any(entry.level == 0 for entry in group.entries)
-    if not is_new or group.trust == "external":
+    is_known = not group.retired and all(entry.level for entry in group.entries)
+    if is_known or group.trust == "external":
         return []
     return [replace(one, said_by=group.trust) for one in statements]
 
@@ -148,7 +129,7 @@ def summaries_without(document: Document, record_id: str) -> Document:
 def _line_without(line: Line, record_id: str, *, is_long_memory: bool) -> bytes:
     if not line.looks_like_record:
         if not is_long_memory:
-            return without_covered(line.data, record_id)  # other prose is yours
+            return line.data  # other prose is yours
         text = line.data.decode(errors="surrogateescape")
         left = without_record(text.rstrip("\r\n"), record_id)
         return line.data if left == text.rstrip("\r\n") else _as_line(left)
@@ -183,28 +164,3 @@ def _only(values: Iterable[str]) -> str:
 def _id_of(records: Iterable[Record]) -> str:
     digits = sha256("\n".join(record.id for record in records).encode(errors="replace")).hexdigest()
     return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-8{digits[17:20]}-{digits[20:32]}"
-
-
-def covers_line(summary_id: str, ids: Iterable[str]) -> bytes:
-    """The line for a summary.
-
-    >>> covers_line("3f6f0f0e-6d0b", ["77aa01bc-1111", "9a1b2c3d-2222"])
-    b'<!-- memolith:covers 3f6f0f0e-6d0b: 77aa01bc-1111 9a1b2c3d-2222 -->\\n'
-    """
-    named = " ".join((f"{short(summary_id)}:", *map(short, ids)))
-    return _MARK + named.encode(errors="replace") + b" -->\n"
-
-
-def covered_by(archive: bytes, summary_id: str) -> tuple[str, ...]:
-    """The beginnings of the ids that a summary covers; none if the archive does not tell."""
-    start = archive.rfind(_MARK + short(summary_id).encode(errors="replace") + b":")
-    found = _LINE.match(archive, start) if start >= 0 else None
-    return tuple(name.decode(errors="replace") for name in found[2].split()) if found else ()
-
-
-def without_covered(line: bytes, record_id: str) -> bytes:
-    """The line without a forgotten record; any other line as it is."""
-    name = b" " + short(record_id).encode(errors="replace")
-    if not line.startswith(_MARK) or name + b" " not in line:
-        return line
-    return line.replace(name + b" ", b" ")

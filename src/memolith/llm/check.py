@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date
 
 from memolith.errors import SummariserError
 from memolith.interfaces import Statement, Summariser, Summary
@@ -25,7 +24,6 @@ _MAX_CHARS = 600
 _SHARE_OF_THE_MODEL = 75
 _MIN_SHARE = 0.5  # of the content words of a line, in the records it cites
 MAX_USELESS_ANSWERS = 3  # in a row; then the rules write the rest of a job
-_MAX_NAMED = 3
 # Addresses, paths, options, placeholders and everything in backticks.
 _LITERAL = re.compile(
     r"`[^`]+`|https?://\S+|\S+@\S+|\S*[\w~.]*/[\w./~-]+|--?\w[\w-]*|\$\S+|\b\w+(?:[._]\w+)+\b"
@@ -55,34 +53,26 @@ class Checked:
 
 
 def checked_summary(
-    summariser: Summariser,
-    statements: Sequence[Statement],
-    max_chars: int,
-    elsewhere: Mapping[str, date] | None = None,
+    summariser: Summariser, statements: Sequence[Statement], max_chars: int
 ) -> Checked:
-    """The summary: the model's lines that are true to their records, and the rules' lines for what they leave out.
-
-    `elsewhere` are the sentences of other summaries, which the rules do not repeat.
-    """
+    """The summary: the model's lines that are true to their records, and the rules' lines for what they leave out."""
     rules = Rules()
     if type(summariser) is Rules:
-        return Checked(summary=rules.summarise(statements, max_chars, elsewhere))
+        return Checked(summary=rules.summarise(statements, max_chars))
     harmless = [one for one in statements if not _TO_A_MODEL.search(fold(one.text))]
     room = max_chars * _SHARE_OF_THE_MODEL // 100
     try:
         answer = summariser.summarise(harmless, room)
     except SummariserError as error:
-        by_rules = rules.summarise(statements, max_chars, elsewhere)
         return Checked(
-            summary=replace(by_rules, tokens=error.tokens),
+            summary=replace(rules.summarise(statements, max_chars), tokens=error.tokens),
             problem=f"{summariser.name}: {error.message} The rules wrote the summary.",
         )
     taken, refused = list[Statement](), Counter[str]()
-    contents = {one: _content(one.text) for one in harmless}
+    contents = [(one, _content(one.text)) for one in harmless]
     for written in answer.statements:
-        line = _with_its_records(written, contents)
-        cited = [one for one in harmless if not set(one.ids).isdisjoint(line.ids)]
-        problem = problem_of(line, cited, harmless)
+        line, cited = _with_its_records(written, contents)
+        problem = next(_problems(line, cited), "")
         if not problem and len(line.text) > room:
             problem = "more than there is room for"
         if problem:
@@ -93,87 +83,80 @@ def checked_summary(
     covered = {record_id for line in taken for record_id in line.ids}
     rest = [one for one in statements if covered.isdisjoint(one.ids)]
     left = max_chars - sum(len(line.text) for line in taken)
-    added = rules.summarise(rest, left, elsewhere).statements
-    lines = tuple(sorted((*taken, *added), key=lambda one: one.day))
-    problem = ""
-    if not taken:
-        why = reasons(refused) or "no line came in the form it was asked for"
-        problem = (
-            f"{summariser.name}: none of its lines was taken ({why}). The rules wrote the summary."
-        )
+    lines = sorted((*taken, *rules.summarise(rest, left).statements), key=lambda one: one.day)
+    why = _reasons(refused) or "no line came in the form it was asked for"
     return Checked(
-        summary=Summary(statements=lines, tokens=answer.tokens),
+        summary=Summary(statements=tuple(lines), tokens=answer.tokens),
         taken=len(taken),
         refused=refused,
-        problem=problem,
+        problem=""
+        if taken
+        else f"{summariser.name}: none of its lines was taken ({why}). The rules wrote the summary.",
     )
 
 
-def _with_its_records(line: Statement, contents: Mapping[Statement, frozenset[str]]) -> Statement:
-    """The line without records of which it has no word: they would count as summarised."""
+def _with_its_records(
+    line: Statement, contents: Sequence[tuple[Statement, frozenset[str]]]
+) -> tuple[Statement, list[Statement]]:
+    """The line with its records, without those of which it has no word: they would count as summarised.
+
+    A line that cites an unknown record is given none.
+    """
+    known = {name for one, _ in contents for name in one.ids}
+    if not known.issuperset(line.ids):
+        return line, []
     content = _content(line.text)
-    theirs = {
-        name
-        for one, there in contents.items()
-        if len(content & there) >= min(2, len(there))
-        for name in one.ids
-    }
-    unknown = set(line.ids) - {name for one in contents for name in one.ids}
-    return replace(line, ids=tuple(name for name in line.ids if name in theirs | unknown))
+    cited = [
+        one
+        for one, there in contents
+        if not set(one.ids).isdisjoint(line.ids) and len(content & there) >= min(2, len(there))
+    ]
+    theirs = {name for one in cited for name in one.ids}
+    return replace(line, ids=tuple(name for name in line.ids if name in theirs)), cited
 
 
 def _content(text: str) -> frozenset[str]:
     return frozenset(stems(word)[0] for word in words(text) if not is_stop_word(word))
 
 
-def problem_of(line: Statement, cited: Sequence[Statement], known: Sequence[Statement]) -> str:
-    """Why a line is not taken; "" if it says nothing that its records do not say."""
-    return _form(line, known) or _claims(line.text, fold(" ".join(one.text for one in cited)))
-
-
-def _form(line: Statement, known: Sequence[Statement]) -> str:
-    if not line.text.strip() or not line.text.isprintable():
-        return "empty, or with control characters"
-    if len(line.text) > _MAX_CHARS:
-        return "too long"
-    if not line.ids or not set(line.ids) <= {record_id for one in known for record_id in one.ids}:
-        return "without a known record"
-    return "" if any(map(importance, sentences(line.text))) else "small talk"
-
-
-def _claims(text: str, source: str) -> str:
+def _problems(line: Statement, cited: Sequence[Statement]) -> Iterator[str]:
+    """Why a line is not taken; nothing if it says what its records say."""
+    text = line.text
+    if not text.strip() or not text.isprintable():
+        yield "empty, or with control characters"
+    if len(text) > _MAX_CHARS:
+        yield "too long"
     if begins("request", text) or _TO_A_MODEL.search(fold(text)):
-        return "an instruction"
-    if missing := next(_missing(text, source), ""):
-        return missing
+        yield "an instruction"
+    if not cited:
+        yield "without a known record"
+    if not any(map(importance, sentences(text))):
+        yield "small talk"
+    source = fold(" ".join(one.text for one in cited))
+    yield from _missing(text, source)
     _, found, rest = source.partition(fold(text).rstrip(" .…"))
     if found and rest[:2].strip()[:1].isalnum():
-        return "cut in the middle of a sentence"
+        yield "cut in the middle of a sentence"
     content = _content(text)
     there = {stem for word in words(source) for stem in stems(word)}
-    is_theirs = len(content & there) >= _MIN_SHARE * len(content)
-    return "" if is_theirs else "in words its records do not have"
+    if len(content & there) < _MIN_SHARE * len(content):
+        yield "in words its records do not have"
 
 
 def _missing(text: str, source: str) -> Iterator[str]:
     """What of a line its records do not have."""
     said = set(words(source))
-    for literal in _LITERAL.findall(text):
-        if fold(literal.strip("`.,;:")) not in source:
-            yield "with an address, path or command its records do not have"
-    for name in (*names_and_numbers(text), *map(fold, entities(text))):
-        if not set(words(name)) <= said:
-            yield "with a number or name its records do not have"
-    if not (set(words(fold(text))) & NEGATIONS) <= (said & NEGATIONS):
+    if any(fold(one.strip("`.,;:")) not in source for one in _LITERAL.findall(text)):
+        yield "with an address, path or command its records do not have"
+    names = (*names_and_numbers(text), *map(fold, entities(text)))
+    if not said.issuperset(word for name in names for word in words(name)):
+        yield "with a number or name its records do not have"
+    if not said.issuperset(set(words(text)) & NEGATIONS):
         yield "with a «not» its records do not have"
 
 
-def reasons(refused: Counter[str]) -> str:
-    """Why lines were refused, the most frequent first.
-
-    >>> reasons(Counter({"too long": 1, "without a known record": 3}))
-    '3 without a known record, 1 too long'
-    """
+def _reasons(refused: Counter[str]) -> str:
+    """Why lines were refused, the most frequent first."""
     return ", ".join(f"{count:,} {reason}" for reason, count in refused.most_common())
 
 
@@ -187,19 +170,15 @@ def model_counts(checked: Sequence[Checked]) -> dict[str, int]:
     }
 
 
-def refusals(checked: Mapping[str, Checked], name: str) -> Iterator[str]:
-    """Why rules wrote what the model of this name was asked for, as warnings; by what each summary is of."""
-    problems: dict[str, list[str]] = {}
-    for of, one in checked.items():
-        if one.problem:
-            problems.setdefault(one.problem, []).append(of)
-    for problem, summaries in problems.items():
-        more = f" and {len(summaries) - _MAX_NAMED:,} more" if summaries[_MAX_NAMED:] else ""
-        yield f"{problem} ({', '.join(summaries[:_MAX_NAMED])}{more})"
-    refused = sum((one.refused for one in checked.values() if not one.problem), Counter[str]())
+def refusals(checked: Sequence[Checked], name: str) -> Iterator[str]:
+    """Why rules wrote what the model of this name was asked for, as warnings."""
+    problems = Counter(one.problem for one in checked if one.problem)
+    for problem, count in problems.items():
+        yield f"{problem} ({count:,} times)" if count > 1 else problem
+    refused = sum((one.refused for one in checked if not one.problem), Counter[str]())
     if refused:
-        lines = refused.total() + sum(one.taken for one in checked.values())
+        lines = refused.total() + sum(one.taken for one in checked)
         yield (
             f"{name}: {refused.total():,} of {lines:,} lines were refused, and the rules wrote of these records"
-            f" instead: {reasons(refused)}."
+            f" instead: {_reasons(refused)}."
         )

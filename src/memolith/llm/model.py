@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from memolith.config.sections import LlmConfig
 from memolith.errors import SummariserError
@@ -16,9 +16,7 @@ from memolith.text.open_secrets import holds_secret, surely_holds_secret
 from memolith.text.summary_text import read_lines, summary_lines
 
 _MAX_BYTES = 2_000_000  # of an answer
-_MAX_NOTES_CHARS = 60_000  # of one question
-_MAX_PARTS = 12  # questions for one summary; the rules write of what is beyond
-_MIN_CHARS = 300  # that may be answered to a part
+_MAX_NOTES_CHARS = 100_000  # of one question; the rules write of older notes
 _RETRIED = (408, 409, 425, 429, 500, 502, 503, 504)
 _PAUSE_SECONDS = 0.5
 _MAX_FAILURES = 2  # in a row; then the rules write the rest of the job at once
@@ -37,14 +35,12 @@ class OpenAiCompatible:
 
     timeout_seconds = 60.0
     max_retries = 2
-    max_questions = 200  # of one job, retries included
 
     def __init__(self, config: LlmConfig, key: str = "") -> None:
         """Nothing is sent before the first summary."""
         self._config = config
         self._key = key
         self._failures = 0
-        self._questions = 0
 
     @property
     def name(self) -> str:
@@ -52,24 +48,19 @@ class OpenAiCompatible:
         return self._config.model
 
     def summarise(self, statements: Sequence[Statement], max_chars: int) -> Summary:
-        """Ask once, or part by part if there is too much; a statement that holds a key or password is never sent."""
-        harmless = [one for one in statements if not holds_secret(one.text)]
-        parts = list(_parts(harmless))[:_MAX_PARTS]
-        share = max(_MIN_CHARS, max_chars // max(1, len(parts)))
-        lines: list[Statement] = []
+        """Ask once; a statement that holds a key or password is never sent."""
+        notes = _newest([one for one in statements if not holds_secret(one.text)])
+        prompt = load_prompt("summarise", max_chars=str(max_chars), notes=summary_lines(notes))
         tokens = 0
-        for part in parts:
-            try:
-                answer = self._ask(
-                    load_prompt("summarise", max_chars=str(share), notes=summary_lines(part))
-                )
-                tokens += _tokens(answer)
-                lines += _read(answer)
-            except SummariserError as error:  # what was answered before it is paid all the same
-                self._failures += 1
-                raise SummariserError(error.message, hint=error.hint, tokens=tokens) from error
-            self._failures = 0
-        return Summary(statements=tuple(lines), tokens=tokens)
+        try:
+            answer = self._ask(prompt)
+            tokens = _tokens(answer)
+            lines = _read(answer)
+        except SummariserError as error:  # what was answered is paid all the same
+            self._failures += 1
+            raise SummariserError(error.message, hint=error.hint, tokens=tokens) from error
+        self._failures = 0
+        return Summary(statements=lines, tokens=tokens)
 
     def _ask(self, prompt: str) -> object:
         if self._failures >= _MAX_FAILURES:
@@ -81,9 +72,8 @@ class OpenAiCompatible:
             try:
                 answer = self._send(prompt)
             except TooLateError as error:
-                self._failures = (
-                    _MAX_FAILURES  # a server that is slow once is slow for the whole job
-                )
+                # A server that is slow once is slow for the whole job.
+                self._failures = _MAX_FAILURES
                 raise SummariserError(f"No answer from {self._config.url}: {error}.") from error
             except NoAnswerError as error:
                 problem = f"No answer from {self._config.url}: {error}."
@@ -98,12 +88,6 @@ class OpenAiCompatible:
         raise SummariserError(problem)
 
     def _send(self, prompt: str) -> Answer:
-        if self._questions >= self.max_questions:
-            self._failures = _MAX_FAILURES
-            raise SummariserError(
-                f"It was asked {self.max_questions:,} times, as often as one job may."
-            )
-        self._questions += 1
         server = Server(
             url=f"{self._config.url.rstrip('/')}/chat/completions",
             key=self._key,
@@ -116,19 +100,15 @@ class OpenAiCompatible:
         )
 
 
-def _parts(statements: Sequence[Statement]) -> Iterator[list[Statement]]:
-    """The statements in order, as many together as fit one question."""
-    part: list[Statement] = []
-    room = _MAX_NOTES_CHARS
-    for statement in statements:
-        chars = len(summary_lines([statement])) + 1
-        if chars > room and part:
-            yield part
-            part, room = [], _MAX_NOTES_CHARS
-        part.append(statement)
-        room -= chars
-    if part:
-        yield part
+def _newest(statements: Sequence[Statement]) -> list[Statement]:
+    """As many of the last statements as fit one question; the rules write of the others."""
+    room, kept = _MAX_NOTES_CHARS, list[Statement]()
+    for statement in reversed(statements):
+        room -= len(summary_lines([statement])) + 1
+        if room < 0:
+            break
+        kept.append(statement)
+    return kept[::-1]
 
 
 def _parse(body: bytes) -> object:
@@ -147,13 +127,12 @@ def _read(answer: object) -> tuple[Statement, ...]:
 
 def _tokens(answer: object) -> int:
     """What an answer cost; some servers name the parts alone."""
-    usage = answer.get("usage") if isinstance(answer, dict) else None
-    counts = [
-        usage.get(name) if isinstance(usage, dict) else 0
-        for name in ("total_tokens", "prompt_tokens", "completion_tokens")
-    ]
-    total, asked, answered = (max(0, n) if type(n) is int else 0 for n in counts)
-    return total or asked + answered
+    match answer:
+        case {"usage": {"total_tokens": int(total)}}:
+            return max(0, total)
+        case {"usage": {"prompt_tokens": int(asked), "completion_tokens": int(answered)}}:
+            return max(0, asked) + max(0, answered)
+    return 0
 
 
 def refusal(url: str, status: int, body: bytes) -> str:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import date
-from itertools import zip_longest
+from itertools import groupby
 
 from memolith.interfaces import Statement, Summary
 from memolith.text.budget import cut
@@ -17,12 +16,12 @@ from memolith.text.sentences import sentences
 from memolith.text.similarity import copy_key
 
 _BESIDE = 24  # what day and ids of a line take beside its text
-_MAX_SENTENCE, _MAX_LINE = 280, 420
+_MAX_SENTENCE, _MAX_PIECE = 280, 420
 # A record this short is kept whole: half of «312 kB, now 241 kB» is something else.
 _WHOLE_CHARS, _WHOLE_SENTENCES = 150, 2
 _BY_CATEGORY = {"heartbeat": -3.0, "decision": 1.0, "event": 0.5, "note": 0.5, "compaction": 0.5}
 _PLAIN = 1.0  # the importance of a sentence without number, name, decision or anything
-_PARTS = 24  # the time a summary tells of is seen as this many parts, and each has its turn
+_PARTS = 32  # the time a summary tells of is seen as this many parts, and each has its turn
 _PATTERN_WORDS = 5
 _OFTEN = 4  # of a pattern that comes more often, all but one come last
 _SHORT = 4  # words: «Took ages.» is about the sentence before
@@ -40,7 +39,6 @@ class _Piece:
     statement: Statement
     place: int  # of the record, and within it
     value: float
-    is_first: bool  # the best of its record
 
 
 class Rules:
@@ -48,17 +46,9 @@ class Rules:
 
     name = "rules"
 
-    def summarise(
-        self,
-        statements: Sequence[Statement],
-        max_chars: int,
-        elsewhere: Mapping[str, date] | None = None,
-    ) -> Summary:
-        """What matters first, then something of every record, spread over the time; in the order of days.
-
-        `elsewhere` are the sentences of other summaries with their days, which are not repeated.
-        """
-        pieces = _without_copies(_pieces(statements, elsewhere or {}))
+    def summarise(self, statements: Sequence[Statement], max_chars: int) -> Summary:
+        """What matters first, then something of every record, spread over the time; in the order of days."""
+        pieces = _without_copies(_pieces(statements))
         room, chosen, begun = max_chars, list[_Piece](), set[tuple[str, ...]]()
         for piece in _in_order_of_choice(pieces):
             cost = len(piece.statement.text) + (1 if piece.statement.ids in begun else _BESIDE)
@@ -70,57 +60,35 @@ class Rules:
         return Summary(statements=tuple(_lines([one.statement for one in chosen])))
 
 
-def texts_of(statements: Sequence[Statement]) -> dict[str, date]:
-    """The sentences of a summary, each with its last day."""
-    found: dict[str, date] = {}
-    for one in statements:
-        for sentence in sentences(one.text):
-            found[fold(sentence)] = max(one.day, found.get(fold(sentence), one.day))
-    return found
-
-
-def _pieces(statements: Sequence[Statement], elsewhere: Mapping[str, date]) -> Iterator[_Piece]:
-    last = texts_of(statements)  # what was said again is dated when last said
+def _pieces(statements: Sequence[Statement]) -> Iterator[_Piece]:
     place = 0
+    by_day = sorted(statements, key=lambda one: one.day)
+    told = {
+        id(one): list(map(_short, sentences(_printable(_without_code(one.text))))) for one in by_day
+    }
+    last = {fold(text): one.day for one in by_day for text in told[id(one)]}
     for statement in statements:
-        said = [
-            one
-            for one in map(_short, sentences(_printable(_without_code(statement.text))))
-            if importance(one) > 0
-            and statement.day >= last.get(fold(one), statement.day)
-            and statement.day > elsewhere.get(fold(one), date.min)
-        ]
-        texts = list(_texts(said))
-        values = [max(map(importance, sentences(text)), default=0.0) for text in texts]
+        # What was said again is told with the record that says it last.
+        said = [one for one in told[id(statement)] if last[fold(one)] <= statement.day]
         added = _BY_CATEGORY.get(statement.category, 0.0)
-        for text, value in zip(texts, values, strict=True):
+        for text in _texts([one for one in said if importance(one) > 0]):
+            value = max(map(importance, sentences(text)), default=0.0)
             place += 1
             if value + min(added, 0) > 0:
-                yield _Piece(
-                    replace(statement, text=text), place, value + added, value == max(values)
-                )
+                yield _Piece(replace(statement, text=text), place, value + added)
 
 
 def _texts(said: Sequence[str]) -> Iterator[str]:
     """The pieces of a record: all of it if it is short, else sentences with those that lean on them."""
-    whole = " ".join([*map(_ended, said[:-1]), *said[-1:]])
-    if (
-        whole
-        and (len(said) <= _WHOLE_SENTENCES or len(whole) <= _WHOLE_CHARS)
-        and len(whole) <= _MAX_LINE
-    ):
+    whole = _joined(said)
+    is_short = len(said) <= _WHOLE_SENTENCES or len(whole) <= _WHOLE_CHARS
+    if whole and is_short and len(whole) <= _MAX_PIECE:
         yield whole
         return
     piece = ""
     for sentence in said:
-        leans = (
-            len(sentence.split()) < _SHORT
-            or begins("leaning", sentence)
-            or begins("going on", sentence)
-            or piece.endswith(":")
-        )
-        if piece and leans and len(piece) + len(sentence) < _MAX_LINE:
-            piece = f"{_ended(piece)} {sentence}"
+        if piece and _leans(sentence, piece) and len(piece) + len(sentence) < _MAX_PIECE:
+            piece = _joined((piece, sentence))
             continue
         if piece:
             yield piece
@@ -129,101 +97,77 @@ def _texts(said: Sequence[str]) -> Iterator[str]:
         yield piece
 
 
+def _leans(sentence: str, before: str) -> bool:
+    """Whether a sentence says nothing without the one before."""
+    is_part = before.endswith(":") or len(sentence.split()) < _SHORT
+    return is_part or begins("leaning", sentence) or begins("going on", sentence)
+
+
 def _without_copies(pieces: Iterator[_Piece]) -> list[_Piece]:
     """The same words twice become one piece of several records, dated when last said."""
     known: dict[object, _Piece] = {}
     for piece in pieces:
         same = known.setdefault(copy_key(piece.statement.text), piece)
         if same is not piece:
-            newer = piece if piece.statement.day > same.statement.day else same
+            newer = max(piece, same, key=lambda one: one.statement.day)
             ids = tuple(dict.fromkeys((*same.statement.ids, *piece.statement.ids)))
-            same.statement, same.value = (
-                replace(newer.statement, ids=ids),
-                max(same.value, piece.value),
-            )
+            same.statement = replace(newer.statement, ids=ids)
+            same.value = max(same.value, piece.value)
     return list(known.values())
 
 
 def _in_order_of_choice(pieces: Sequence[_Piece]) -> list[_Piece]:
-    """What matters first, then what tells something, then the rest; every part of the time has its turn.
+    """What matters first, then what tells something, then the rest; each part of the time has its turn.
 
-    More of one pattern comes last, pattern by pattern: thirty appointments do not crowd out what was said once.
+    More of one pattern comes last: thirty appointments do not crowd out what was said once.
     """
-    in_all = Counter(_pattern(one.statement.text) for one in pieces)
-    usual: dict[tuple[str, ...], list[_Piece]] = {}
-    tiers: tuple[list[_Piece], ...] = ([], [], [])
-    seen: Counter[tuple[str, ...]] = Counter()
-    for piece in sorted(
-        pieces, key=lambda one: (-one.value, -one.statement.day.toordinal(), one.place)
-    ):
-        pattern = _pattern(piece.statement.text)
-        seen[pattern] += 1
-        if seen[pattern] > (1 if in_all[pattern] > _OFTEN else 2):
-            usual.setdefault(pattern, []).append(piece)
-        else:
-            tells = piece.is_first and piece.value > _PLAIN
-            tiers[0 if matters(piece.statement.text) else 1 if tells else 2].append(piece)
-    rounds = zip_longest(*(_by_turns(some) for some in usual.values()))
-    return [
-        *(piece for tier in tiers for piece in _by_turns(tier)),
-        *(one for some in rounds for one in some if one),
-    ]
-
-
-def _by_turns(pieces: Sequence[_Piece]) -> list[_Piece]:
-    """The best of each part of the time, then the second best of each, and so on; deadlines before all."""
-    days = [one.statement.day.toordinal() for one in pieces]
-    first, span = min(days, default=0), max(1, max(days, default=0) - min(days, default=0) + 1)
-    turns: Counter[int] = Counter()
+    days = [one.statement.day.toordinal() for one in pieces] or [0]
+    first, span = min(days), max(days) - min(days) + 1
+    in_all = Counter(_pattern(one) for one in pieces)
+    seen, turns = Counter[tuple[str, ...]](), Counter[object]()
     ranked = []
-    for piece, day in zip(pieces, days, strict=True):
-        part = (day - first) * _PARTS // span
-        turns[part] += 1
-        ranked.append(
-            (
-                kind_of(piece.statement.text) != "deadline",
-                turns[part],
-                -piece.value,
-                piece.place,
-                piece,
-            )
-        )
-    return [piece for *_, piece in sorted(ranked, key=lambda one: one[:4])]
+    for piece in sorted(pieces, key=lambda one: (-one.value, -one.statement.day.toordinal())):
+        pattern = _pattern(piece)
+        seen[pattern] += 1
+        is_usual = seen[pattern] > (1 if in_all[pattern] > _OFTEN else 2)
+        tier = 3 if is_usual else _tier(piece)
+        part = (piece.statement.day.toordinal() - first) * _PARTS // span
+        turn = (tier, part, pattern if is_usual else "")
+        turns[turn] += 1
+        is_deadline = kind_of(piece.statement.text) == "deadline"
+        rank = (tier, not is_deadline, turns[turn], -piece.value, piece.place)
+        ranked.append((rank, piece))
+    return [piece for _, piece in sorted(ranked, key=lambda one: one[0])]
+
+
+def _tier(piece: _Piece) -> int:
+    if matters(piece.statement.text):
+        return 0
+    return 1 if piece.value > _PLAIN else 2
+
+
+def _pattern(piece: _Piece) -> tuple[str, ...]:
+    """The first words of a sentence that are no names and no numbers: what it has of its kind."""
+    words = [word.strip(".,;:!?()[]\"'") for word in piece.statement.text.split()]
+    return tuple([word for word in words if word.isalpha() and word.islower()][:_PATTERN_WORDS])
 
 
 def _lines(chosen: Sequence[Statement]) -> Iterator[Statement]:
     """What follows each other out of the same records is one line."""
-    line: Statement | None = None
-    for statement in chosen:
-        if (
-            line
-            and (line.ids, line.day) == (statement.ids, statement.day)
-            and not line.text.endswith("…")
-        ):
-            text = f"{_ended(line.text)} {statement.text}"
-            if len(text) <= _MAX_LINE:
-                line = replace(line, text=text)
-                continue
-        if line:
-            yield line
-        line = statement
-    if line:
-        yield line
+    for _, group in groupby(chosen, lambda one: (one.ids, one.day)):
+        same = list(group)
+        yield replace(same[0], text=_joined([one.text for one in same]))
 
 
-def _pattern(text: str) -> tuple[str, ...]:
-    """The first words of a sentence that are no names and no numbers: what it has of its kind."""
-    words = [word.strip(".,;:!?()[]\"'") for word in text.split()]
-    return tuple([word for word in words if word.isalpha() and word.islower()][:_PATTERN_WORDS])
+def _joined(said: Sequence[str]) -> str:
+    """Sentences one behind the other, each with an end."""
+    ended = [one if one[-1:] in ".!?…:;。！？\"'”’»)" else f"{one}." for one in said[:-1]]
+    return " ".join([*ended, *said[-1:]])
 
 
 def _short(sentence: str) -> str:
     short = cut(sentence, _MAX_SENTENCE)
     return f"{short.text} …" if short.left_out else short.text
-
-
-def _ended(sentence: str) -> str:
-    return sentence if sentence[-1:] in ".!?…:;。！？\"'”’»)" else f"{sentence}."
 
 
 def _without_code(text: str) -> str:
