@@ -51,13 +51,13 @@ def slow(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.
     """Searches wait until this is set."""
     memory.search("release")  # the model is loaded
     go_on = threading.Event()
-    search = Finder._ask
+    search = Finder._answers
 
     def slowly(self: Finder, *about: Any, **options: Any) -> Any:
         go_on.wait(600)
         return search(self, *about, **options)
 
-    monkeypatch.setattr(Finder, "_ask", slowly)
+    monkeypatch.setattr(Finder, "_answers", slowly)
     yield go_on
     go_on.set()
 
@@ -88,7 +88,7 @@ def test_a_search_that_fails_unexpectedly_is_not_an_empty_answer(
     def fail(*_: Any, **__: Any) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr(Finder, "_ask", fail)
+    monkeypatch.setattr(Finder, "_answers", fail)
     with pytest.raises(ZeroDivisionError):
         memory.context("who owns the release key?")
     monkeypatch.undo()

@@ -86,8 +86,10 @@ class Store:
         """Take the writer lock; every write of the product goes through here."""
         gate.check_enabled(self.config.profile)
         folder = Folder(self.root, create=True)
-        quota = Quota(self.config.store, self.journal.primary)
-        return Transaction(folder, self.config.store.lock_timeout_seconds, quota.check)
+        limits = self.config.store
+        is_limited = limits.max_records or limits.max_bytes
+        check = Quota(limits, self.journal.primary).check if is_limited else None
+        return Transaction(folder, limits.lock_timeout_seconds, check)
 
     def changing(self) -> Transaction:
         """Take the writer lock of a memory that exists."""

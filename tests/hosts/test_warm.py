@@ -279,7 +279,7 @@ def test_without_a_warm_process_a_hook_is_never_late(user: User) -> None:
     began = time.monotonic()
     said = json.loads(user.memolith("context", piped=given))
     took = time.monotonic() - began
-    assert "being indexed in the background" in said["systemMessage"]
+    assert "not indexed yet" in said["systemMessage"]
     assert "hookSpecificOutput" not in said
     assert took < 5  # indexing alone takes longer; 0.3 on a machine with nothing else to do
     deadline = time.monotonic() + 200

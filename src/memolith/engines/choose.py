@@ -11,7 +11,6 @@ from memolith.config.sections import Config, IndexConfig
 from memolith.errors import IndexUnavailableError
 from memolith.files.folder import Folder
 from memolith.files.sharing import shared
-from memolith.index.place import open_index
 from memolith.interfaces import Embedder, Index
 
 # How each of `shared` was asked for: with files? where? how patient?
@@ -35,6 +34,8 @@ def open_engine(config: IndexConfig, folder: str, root: str, embedder: Embedder 
             with _installed():
                 from memolith.engines.postgres import PostgresIndex
             return PostgresIndex(config.url, profile_name(root), model, timeout_seconds=seconds)
+    from memolith.index.place import open_index
+
     return open_index(folder, embedder)
 
 

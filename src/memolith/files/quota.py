@@ -24,8 +24,6 @@ class Quota:
     def check(self, folder: Folder, steps: Sequence[Step]) -> None:
         """Raise RefusedError if the memory has no room for these steps."""
         records, size = self._config.max_records, self._config.max_bytes
-        if not (records or size):
-            return
         growth = sum(_growth(folder, step) for step in steps)
         new = sum(self._new_records(folder, step) for step in steps)
         files = {path: folder.stamp(path) for path in (*folder.walk(), CONVERSATIONS)}

@@ -80,11 +80,6 @@ class Jobs:
         return Workplace.of(self.store, by_hand=self._by_hand)
 
     @property
-    def kinds(self) -> Mapping[str, type[Job[Any]]]:
-        """The jobs that can wait as a proposal, by their names."""
-        return KINDS
-
-    @property
     def clock(self) -> Clock:
         """The clock by which jobs are due."""
         return self.store.clock

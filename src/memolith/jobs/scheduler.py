@@ -216,11 +216,13 @@ def _several(due: Sequence[str]) -> str:
 
 def _due(jobs: Jobs, folder: Folder) -> list[str]:
     """The jobs that are due, in the order in which they run."""
+    from memolith.jobs.api import KINDS
+
     config, last = jobs.store.config, last_runs(folder)
     found = []
     for job in scheduled_jobs(config):
         known = last.get(job, Run(job=job, at=NEVER))
-        if jobs.kinds[job].is_wanted(config, folder, known.left) or is_due(
+        if KINDS[job].is_wanted(config, folder, known.left) or is_due(
             config.compact.cron, known.at, jobs.clock, every_hours=config.compact.every_hours
         ):
             found.append(job)
