@@ -48,11 +48,12 @@ def experiences_taken_in(memory: Memory) -> object:
     return len(memory.jobs.experiences())
 
 
-ONE_RECALL: dict[str, Value] = {"dream.min_recalls": 1}
+LOW_SCORE: dict[str, Value] = {"dream.min_score": 0.1}  # a single recall scores less than 0.3
+ONE_RECALL: dict[str, Value] = {"dream.min_recalls": 1, **LOW_SCORE}
 EFFECTS: dict[str, tuple[Callable[[Memory], object], Value, Value, dict[str, Value]]] = {
     "dream.track": (recalls_noted, True, False, {}),
     "dream.min_score": (promoted, 0.3, 1.0, {}),
-    "dream.min_recalls": (promoted, 1, 2, {}),
+    "dream.min_recalls": (promoted, 1, 2, LOW_SCORE),
     "dream.min_queries": (promoted, 1, 2, ONE_RECALL),
     "dream.max_per_run": (promoted, 1, 10, ONE_RECALL),
     "experiences.uniqueness": (experiences_taken_in, 0.85, 1.0, {}),
