@@ -87,9 +87,10 @@ class Store:
         gate.check_enabled(self.config.profile)
         folder = Folder(self.root, create=True)
         limits = self.config.store
-        is_limited = limits.max_records or limits.max_bytes
-        check = Quota(limits, self.journal.primary).check if is_limited else None
-        return Transaction(folder, limits.lock_timeout_seconds, check)
+        if not (limits.max_records or limits.max_bytes):
+            return Transaction(folder, limits.lock_timeout_seconds)
+        quota = Quota(limits, self.journal.primary)
+        return Transaction(folder, limits.lock_timeout_seconds, quota.check)
 
     def changing(self) -> Transaction:
         """Take the writer lock of a memory that exists."""

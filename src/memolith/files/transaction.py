@@ -45,7 +45,7 @@ class Transaction(AbstractContextManager["Transaction"]):
         self,
         folder: Folder,
         lock_timeout_seconds: float,
-        check: Callable[[Folder, Sequence[Step]], object] | None = None,
+        check: Callable[[Folder, Sequence[Step]], object] = lambda *_: None,
     ) -> None:
         """Take the writer lock and finish what a killed writer left; closes the folder at its end.
 
@@ -164,8 +164,7 @@ class Transaction(AbstractContextManager["Transaction"]):
             for step in self._steps:
                 if isinstance(step, Replace):
                     step.check(self.folder)  # before anything is done that could not be undone
-            if self._check:
-                self._check(self.folder, self._steps)
+            self._check(self.folder, self._steps)
             with our_errors(LOCK_PATH):
                 self._write_state(self._state.with_intent(self._steps))
             for step in self._steps:
