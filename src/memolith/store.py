@@ -87,10 +87,9 @@ class Store:
         gate.check_enabled(self.config.profile)
         folder = Folder(self.root, create=True)
         limits = self.config.store
-        if not (limits.max_records or limits.max_bytes):
-            return Transaction(folder, limits.lock_timeout_seconds)
-        quota = Quota(limits, self.journal.primary)
-        return Transaction(folder, limits.lock_timeout_seconds, quota.check)
+        is_limited = limits.max_records or limits.max_bytes
+        checks = [Quota(limits, self.journal.primary).check] if is_limited else []
+        return Transaction(folder, limits.lock_timeout_seconds, *checks)
 
     def changing(self) -> Transaction:
         """Take the writer lock of a memory that exists."""
