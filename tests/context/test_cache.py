@@ -182,16 +182,6 @@ def test_a_file_written_after_the_last_search_is_in_the_cached_answer(tmp_path: 
         assert len(memory.recall("tea").hits) == 2
 
 
-def test_all_answers_together_hold_a_bounded_number_of_characters() -> None:
-    store = Store()
-    cache = AnswerCache[str](1000, 30, store.look, len)
-    for number in range(100):
-        cache.answer(number, lambda: "x" * 1_000_000, always)
-    assert 10 <= len(cache) <= 16
-    cache.answer("huge", lambda: "x" * 20_000_000, always)
-    assert not len(cache)
-
-
 def test_a_repeated_question_comes_from_the_cache_until_something_is_written(
     tmp_path: Path,
 ) -> None:

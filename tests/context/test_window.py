@@ -1,4 +1,4 @@
-"""What is read of a large file does not depend on the pieces it is read in."""
+"""Of a large file the end is read, and what matters of the rest."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from memolith import Memory
-from memolith.context import window
+from memolith.context.window import read_window
 from memolith.files.folder import Folder
-from memolith.files.record_format import encode_line
+from memolith.files.record_format import encode_line, readable_record
 from memolith.types import Provenance, Record
 
 if TYPE_CHECKING:
@@ -37,16 +37,18 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-@pytest.mark.parametrize("size", [257, 4_096, 131_072])
-def test_pieces_of_any_size_give_the_same(
-    large: Path, monkeypatch: pytest.MonkeyPatch, size: int
-) -> None:
+def test_of_what_is_far_back_the_newest_decisions_and_every_secret_are_read(large: Path) -> None:
     with Folder(large) as folder:
-        monkeypatch.setattr(window, "_PIECE", 1 << 30)
-        whole = window.read_window(folder, "MEMORY.md", 60_000)
-        monkeypatch.setattr(window, "_PIECE", size)
-        pieces = window.read_window(folder, "MEMORY.md", 60_000)
-    assert [record.id for record in whole.records] == [record.id for record in pieces.records]
-    assert (whole.secret, whole.unread) == (pieces.secret, pieces.unread)
-    assert len([record for record in whole.records if record.category == "decision"]) > 50
-    assert len(whole.secret) > 10
+        found = read_window(folder, "MEMORY.md", 60_000)
+        lines = folder.read("MEMORY.md").splitlines()
+    everything = [record for record in map(readable_record, lines) if record]
+    tail = {record.id for record in found.records if record.category == "note"}
+    first = next(at for at, record in enumerate(everything) if record.id in tail)
+    far = [one for one in everything[:first] if one.category == "decision"][-58:]
+    public = [one.id for one in far if one.sensitivity == "public"]
+    assert len(public) > 50
+    shown = [record.id for record in found.records]
+    assert shown == sorted(shown)
+    assert set(public) <= set(shown)
+    assert found.secret == {one.id for one in everything if one.sensitivity == "secret"}
+    assert found.unread == pytest.approx(first - len(far), abs=5)

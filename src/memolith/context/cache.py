@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from hashlib import blake2b
 from typing import Generic, TypeVar
@@ -31,36 +31,23 @@ Version = Hashable
 T = TypeVar("T")
 # Beyond this multiple of its time an answer is made anew before it is given.
 STALE_TIMES = 10
-# Characters that all answers together may hold.
-_MOST_CHARS = 16_000_000
 
 
+@dataclass(slots=True)
 class _Answer(Generic[T]):
-    __slots__ = ("made", "renewing", "size", "value", "version")
-
-    def __init__(self, value: T, version: Version, size: int) -> None:
-        self.value = value
-        self.size = size
-        self.version = version
-        self.made = clock.monotonic()
-        self.renewing = False
+    value: T
+    version: Version
+    made: float
+    renewing: bool = False
 
 
 class AnswerCache(Generic[T]):
     """A bounded number of answers, the longest unused of which leave first. Safe for threads."""
 
     def __init__(
-        self,
-        entries: int,
-        seconds: float,
-        version: Callable[[], tuple[Version, bool]],
-        size: Callable[[T], int] = lambda _: 1,
+        self, entries: int, seconds: float, version: Callable[[], tuple[Version, bool]]
     ) -> None:
-        """`version` tells the store's version, and whether a change right now would show in it;
-        `size` tells how many characters an answer holds.
-        """
-        self._size = size
-        self._held = 0
+        """`version` gives the store's version, and whether a change right now would show in it."""
         self._entries = entries
         self._seconds = seconds
         self._version = version
@@ -71,20 +58,17 @@ class AnswerCache(Generic[T]):
         """The answer to `key`, made if it is not known; only what `keep` agrees to is kept."""
         if not self._entries:
             return make()
-        version, _ = before = self._version()
+        before = self._version()
         with self._guard:
             known = self._answers.get(key)
-            if known is not None and known.version == version:
+            if known is not None and known.version == before[0]:
                 self._answers.move_to_end(key)
                 age = clock.monotonic() - known.made
-                if age <= self._seconds:
-                    return known.value
                 if age <= self._seconds * STALE_TIMES:
-                    if not known.renewing:
+                    if age > self._seconds and not known.renewing:
                         known.renewing = True
-                        threading.Thread(
-                            target=self._renew, args=(key, make, keep), daemon=True
-                        ).start()
+                        work = (key, make, keep)
+                        threading.Thread(target=self._renew, args=work, daemon=True).start()
                     return known.value
         return self._make(key, make, keep, before)
 
@@ -102,25 +86,19 @@ class AnswerCache(Generic[T]):
         value = make()
         version, settled = before  # as it was before we looked: a later write makes it unknown
         with self._guard:
-            self._drop(key)
+            self._answers.pop(key, None)
             if settled and keep(value):
-                self._answers[key] = known = _Answer(value, version, self._size(value))
-                self._held += known.size
-                while len(self._answers) > self._entries or self._held > _MOST_CHARS:
-                    self._drop(next(iter(self._answers)))
+                self._answers[key] = _Answer(value, version, clock.monotonic())
+                if len(self._answers) > self._entries:
+                    self._answers.popitem(last=False)
         return value
-
-    def _drop(self, key: Hashable) -> None:
-        known = self._answers.pop(key, None)
-        if known is not None:
-            self._held -= known.size
 
     def _renew(self, key: Hashable, make: Callable[[], T], keep: Callable[[T], bool]) -> None:
         try:
             self._make(key, make, keep, self._version())
-        except MemolithError:  # whoever asks next makes it, and sees what is wrong
+        except MemolithError:  # the next caller makes it, and sees what is wrong
             with self._guard:
-                self._drop(key)
+                self._answers.pop(key, None)
 
 
 NoteShown = Callable[[Sequence[Hit], str, str], None]
@@ -143,11 +121,9 @@ class Recaller:
         self._note_shown = note_shown
         self._clock = clock
         self._version = version
-        limits = (config.cache_entries, config.cache_seconds, self._version)
-        self._results = AnswerCache[SearchResult](*limits, lambda found: _chars(found.hits))
-        self._contexts = AnswerCache[TurnContext](
-            *limits, lambda found: _chars(found.hits) + _chars(found.experiences) + len(found.text)
-        )
+        limits = (config.cache_entries, config.cache_seconds, version)
+        self._results = AnswerCache[SearchResult](*limits)
+        self._contexts = AnswerCache[TurnContext](*limits)
 
     def recall(self, question: str, limit: int, filters: Filters) -> SearchResult:
         """A search whose answer may be a moment old, but never older than the last write."""
@@ -155,10 +131,10 @@ class Recaller:
         def make() -> SearchResult:
             found = self._ask(question, [filters], [limit])[0]
             self._note_shown(found.hits, question, "recall")
-            return SearchResult(hits=found.hits, sessions=found.sessions, warnings=found.warnings)
+            return found
 
         # Of the moment, the day counts: what expires meanwhile is seen to below.
-        key = (replace(filters, now=None), limit, self._clock.today(), _digest([question]))
+        key = (replace(filters, now=None), limit, self._clock.today(), _digest(question))
         # That nothing fits better is said in a warning too, but is no reason to search again.
         return self._results.answer(
             key,
@@ -185,7 +161,7 @@ class Recaller:
             self._note_shown((*found.hits, *found.experiences), turn.message, "context")
             return found
 
-        asked = _digest([turn.message, *turn.known])
+        asked = _digest(turn.message, *turn.known)
         options = (turn.session, turn.kind, turn.chat, turn.max_tokens, turn.limit)
         key = (*options, self._clock.today(), asked)
         # What is held back is said in a warning too, but is no reason to search again.
@@ -208,14 +184,6 @@ class Recaller:
         return all(hit.expires is None or hit.expires > until for hit in hits)
 
 
-def _chars(hits: Iterable[Hit]) -> int:
-    return sum(len(hit.text) for hit in hits)
-
-
-def _digest(texts: Iterable[str]) -> bytes:
+def _digest(*texts: str) -> bytes:
     """For the key of an answer: what the caller knows may be megabytes."""
-    digest = blake2b(digest_size=16)
-    for text in texts:
-        data = text.encode(errors="surrogatepass")
-        digest.update(b"%d:" % len(data) + data)
-    return digest.digest()
+    return blake2b(repr(texts).encode(), digest_size=16).digest()

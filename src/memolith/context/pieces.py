@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from datetime import date, datetime
+from functools import cache
+from typing import Any
 
 from memolith.context.sharing import Piece
 from memolith.text.promoted_line import HEADING, TRAILER, read_promoted
@@ -46,7 +48,6 @@ class PieceMaker:
         self._day_of = day_of
         self._session = session
         self._external = external
-        self._kinds: dict[str, tuple[str, float, float]] = {}  # of a category: label and worth
 
     def of_record(self, record: Record) -> list[Piece]:
         """The record; of a summary each line, and what else somebody wrote into it."""
@@ -64,49 +65,52 @@ class PieceMaker:
         return [*pieces, self._whole(record, rest)] if rest else pieces
 
     def _whole(self, record: Record, text: str) -> Piece:
-        label, worth, half_life = self._kinds.get(record.category) or self._kind(record.category)
-        if record.category == "experience":  # its section says so: show what it was made of
-            label = quoted_line(str(record.metadata.get("category") or record.category), 40)
-        shown = quoted_line(text, _MOST_CHARS)
-        day = self._day_of(record.created).isoformat()
-        mark = source(
-            short_id(record.id), trust_label(record.provenance.channel, self._external), day
-        )
+        kind, name, origin = record.category, short_id(record.id), None
+        worth, half_life = _worth_of(kind)
+        if kind == "experience":  # its section says so: show what it was made of
+            kind = str(record.metadata.get("category") or kind)
+            origin = record.metadata.get("source")
         if record.session == self._session:
             worth *= _SAME_SESSION
-        origin = record.metadata.get("source") if record.category == "experience" else None
-        return Piece(
-            f"- [{label}] {shown} {mark}",
+        day = self._day_of(record.created).isoformat()
+        retells = isinstance(origin, str)
+        return _piece(
+            kind,
+            text,
+            (name, trust_label(record.provenance.channel, self._external), day),
             worth * _faded((self._now - record.created).total_seconds() / 86_400, half_life),
             record_id=record.id,
-            names=(short_id(origin if isinstance(origin, str) else record.id),),
-            retells=isinstance(origin, str),
-            says=_compared(shown),
+            names=(short_id(str(origin)) if retells else name,),
+            retells=retells,
         )
-
-    def _kind(self, category: str) -> tuple[str, float, float]:
-        repeats = "repeats" if category in REPEATS else "plain"
-        kind = "protected" if category in PROTECTED else repeats
-        made = self._kinds[category] = (quoted_line(category, 40), *_WORTH[kind])
-        return made
 
     def _statement(self, record: Record, line: SummaryLine) -> Piece:
         """A line of a summary, with the records that said it as its source."""
-        shown = quoted_line(line.text, _MOST_CHARS)
-        named = line.names or (short_id(record.id),)
-        mark = source(
-            ", ".join(named), trust_label(record.provenance.channel, self._external), str(line.day)
-        )
+        named = ", ".join(line.names) or short_id(record.id)
         worth, half_life = _WORTH_OF_SUMMARY
-        return Piece(
-            f"- [{record.category}] {shown} {mark}",
+        return _piece(
+            record.category,
+            line.text,
+            (named, trust_label(record.provenance.channel, self._external), str(line.day)),
             worth * _faded((self._day_of(self._now) - line.day).days, half_life),
             record_id=record.id,
             names=line.ids,
             retells=True,
-            says=_compared(shown),
             day=line.day if line.ids else None,
         )
+
+
+def _piece(kind: str, text: str, known: tuple[str, ...], value: float, **more: Any) -> Piece:
+    """A line with its kind, and with what is known of where it comes from."""
+    shown = quoted_line(text, _MOST_CHARS)
+    line = f"- [{quoted_line(kind, 40)}] {shown} {source(*known)}"
+    return Piece(line, value, says=_compared(shown), **more)
+
+
+@cache
+def _worth_of(category: str) -> tuple[float, float]:
+    repeats = "repeats" if category in REPEATS else "plain"
+    return _WORTH["protected" if category in PROTECTED else repeats]
 
 
 def of_prose(paragraphs: Iterable[str], *, newest_last: bool = False) -> list[Piece]:
@@ -150,35 +154,21 @@ def _summarised(stretch: str, value: float) -> Piece | None:
     line = read_line(stretch)
     if line is None or not line.ids:
         return None
-    shown = quoted_line(line.text, _MOST_CHARS)
-    mark = source(", ".join(line.names), line.said_by or _NOT_SAID, str(line.day))
-    return Piece(
-        f"- [{_SUMMARY}] {shown} {mark}",
-        value,
-        names=line.ids,
-        retells=True,
-        says=_compared(shown),
-        day=line.day,
-    )
+    known = (", ".join(line.names), line.said_by or _NOT_SAID, str(line.day))
+    return _piece(_SUMMARY, line.text, known, value, names=line.ids, retells=True, day=line.day)
 
 
 def _promoted(stretch: str, value: float) -> Piece | None:
     """A fact that dreaming copied; it is told with the words of whoever said it."""
     fact = read_promoted(stretch) if TRAILER in stretch else None
-    if fact is None or "\n" in stretch:
+    if fact is None:
         return None
-    shown = quoted_line(fact.text, _MOST_CHARS)
     name = short_id(fact.record_id)
-    mark = source(name or quoted_line(fact.source, _MOST_CHARS // 2), fact.said_by)
     # Of a note several facts may have been promoted, and each is told.
-    is_whole_record = name and not fact.is_of_note
-    return Piece(
-        f"- [{_PROMOTED}] {shown} {mark}",
-        value,
-        record_id=fact.record_id,
-        names=(name,) if is_whole_record else (),
-        retells=True,
-        says=_compared(shown),
+    names = (name,) if name and not fact.is_of_note else ()
+    known = (name or quoted_line(fact.source, _MOST_CHARS // 2), fact.said_by)
+    return _piece(
+        _PROMOTED, fact.text, known, value, record_id=fact.record_id, names=names, retells=True
     )
 
 

@@ -5,9 +5,10 @@ No index, no model and no number crunching: a hook waits for it before the first
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import date, timedelta
 
 from memolith.clock import Clock
 from memolith.config.sections import Config, ContextConfig
@@ -91,24 +92,26 @@ def session_start(profile: Profile, clock: Clock, config: Config, start: Start) 
         chosen = chosen_pieces()
         while reader.takes_back(layers, chosen.values()):
             chosen = chosen_pieces()
-    made = tuple(
-        ContextLayer(
-            name=name,
-            label=layers[name][0],
-            text="\n".join(piece.text for piece in chosen[name].pieces),
-            shown=len(chosen[name].pieces),
-            left_out=chosen[name].left_out + reader.unread.get(name, 0),
-        )
-        for name in _WEIGHTS
-        if chosen[name].pieces or chosen[name].left_out or reader.unread.get(name)
-    )
-    left_out = sum(layer.left_out for layer in made)
+    shown = []
+    for name in _WEIGHTS:
+        pieces, left_out = chosen[name].pieces, chosen[name].left_out + reader.unread[name]
+        if pieces or left_out:
+            text, label = "\n".join(piece.text for piece in pieces), layers[name][0]
+            layer = ContextLayer(
+                name=name, label=label, text=text, shown=len(pieces), left_out=left_out
+            )
+            shown.append(layer)
+    left_out = sum(layer.left_out for layer in shown)
+    warnings = reader.warnings
+    if shown and not any(layer.text for layer in shown):
+        is_any = start.kind != "group" or any(pieces for _, pieces in layers.values())
+        warnings = [*warnings, _NOTHING_FITS if is_any else _NOTHING_PUBLIC]
     return SessionContext(
-        text=_text(made, left_out, by_hand=_is_any_by_hand(one.pieces for one in chosen.values())),
-        layers=made,
+        text=_text(shown, left_out, by_hand=_is_any_by_hand(one.pieces for one in chosen.values())),
+        layers=tuple(shown),
         left_out=left_out,
         held=len(reader.held),
-        warnings=_warnings(made, reader),
+        warnings=(*warnings, *held_back(reader.held.values())),
     )
 
 
@@ -148,13 +151,6 @@ def _around(layers: Collection[tuple[str, list[Piece]]]) -> str:
     return fence(f"{BY_HAND}\n\n" * by_hand + f"{labels}\n{_NOTE.format(_MANY)}\n{_ROOM}")
 
 
-def _warnings(layers: tuple[ContextLayer, ...], reader: _Reader) -> tuple[str, ...]:
-    found = list(reader.warnings)
-    if layers and not any(layer.text for layer in layers):
-        found.append(_NOTHING_PUBLIC if reader.nothing_public else _NOTHING_FITS)
-    return (*found, *held_back(reader.held.values()))
-
-
 class _Reader:
     """Reads the layers; a record that stands in several files is part of one layer."""
 
@@ -173,9 +169,8 @@ class _Reader:
         self._replaced: set[str] = set()
         self._secret: set[str] = set()
         self._logs: set[str] = set()  # that were looked at for secrets
-        self.nothing_public = start.kind == "group"
         self.held: dict[str, str] = {}  # the channel by id
-        self.unread: dict[str, int] = {}
+        self.unread = Counter[str]()
         self.warnings: list[str] = []
 
     def layers(self, primary: str) -> Layers:
@@ -183,19 +178,21 @@ class _Reader:
         yesterday = self._today - timedelta(days=1)
         today = self._records("today", (layout.daily_log(self._today),))
         before = self._records("yesterday", (layout.daily_log(yesterday),))
-        both = (layout.ROOT_MEMORY, layout.NESTED_MEMORY)
-        memory = self._records("memory", (primary, *(path for path in both if path != primary)))
+        both = dict.fromkeys((primary, layout.ROOT_MEMORY, layout.NESTED_MEMORY))
+        memory = self._records("memory", both)
         experiences = self._records("experiences", (self._config.experiences.path,))
+        summary = self._config.context.long_memory and self._config.long_memory.path
         layers = {
             "user": ("About the user (USER.md):", of_prose(self._prose("user", layout.USER))),
             "today": (f"Daily memory ({self._today}):", today),
             "yesterday": (f"Daily memory ({yesterday}):", before),
-            "summary": ("Long-term summary (LONGMEMORY):", self._summary()),
+            "summary": (
+                "Long-term summary (LONGMEMORY):",
+                of_long_memory(self._prose("summary", summary or "")),
+            ),
             "memory": ("Long-term memory (MEMORY.md):", memory),
             "experiences": ("Past experiences:", experiences),
         }
-        for _, pieces in layers.values():
-            self.nothing_public = self.nothing_public and not pieces
         self._take_back(layers)
         return layers
 
@@ -205,13 +202,17 @@ class _Reader:
         Summaries tell of many days. Only the logs of those that would be shown are looked at.
         """
         days = {piece.day for one in chosen for piece in one.pieces if piece.day}
-        logs = logs_around(days) - self._logs
-        self._logs |= logs
-        secret = Ledger.of(self._folder, logs).secret - self._secret
+        secret = self._secret_on(days) - self._secret
         if secret:
             self._secret |= secret
             self._take_back(layers)
         return bool(secret)
+
+    def _secret_on(self, days: Iterable[date]) -> Collection[str]:
+        """The secret records in the logs of some days, as far as those were not looked at before."""
+        logs = logs_around(days) - self._logs
+        self._logs |= logs
+        return Ledger.of(self._folder, logs).secret
 
     def _take_back(self, layers: Layers) -> None:
         """Somebody who marks a record as secret may do so in one of its files alone."""
@@ -223,23 +224,22 @@ class _Reader:
         pieces: list[Piece] = []
         for path in paths:
             window = self._window(path, _BYTES[name])
-            if name == "memory" or not window.records:  # records of a day are counted there
-                # Those of the last days, which stand there as well, were counted with them.
-                twice = len(self._seen) - window.met if name == "memory" else 0
-                unread = max(0, window.unread - twice)
-                self.unread[name] = self.unread.get(name, 0) + unread
+            unread = window.unread
+            if name == "memory":  # where the records of the last days are too
+                unread -= len(self._seen) - window.met
+            elif window.records:  # which are counted there
+                unread = 0
+            self.unread[name] += max(0, unread)
             if self._start.kind != "group":
                 pieces += of_prose(window.prose, newest_last=name != "memory")
             # The newest files are read first, so whatever takes a record's place is known by now.
             self._replaced.update(r.supersedes for r in window.records if r.supersedes)
             self._seen.update(record.id for record in window.records)
-            self._secret.update(window.secret)
-            if name in ("memory", "experiences"):
-                logs = logs_around(one.created.date() for one in window.records) - self._logs
-                self._logs |= logs
-                self._secret |= Ledger.of(self._folder, logs).secret
-            if name == "memory":
-                self._secret |= self._secret_sources(window.prose)
+            self._secret.update(
+                window.secret,
+                self._secret_on(one.created.date() for one in window.records),
+                self._secret_sources(window.prose),
+            )
             for record in current(window.records, self._now, self._replaced):
                 if self._may_see(record):
                     pieces += self._maker.of_record(record)
@@ -263,16 +263,11 @@ class _Reader:
 
     def _prose(self, name: str, path: str) -> list[str]:
         """Paragraphs of a file, of which a group sees none."""
-        if self._start.kind == "group":
+        if self._start.kind == "group" or not path:
             return []
         window = self._window(path)
         self.unread[name] = window.unread
         return window.prose
-
-    def _summary(self) -> list[Piece]:
-        if not self._config.context.long_memory:
-            return []
-        return of_long_memory(self._prose("summary", self._config.long_memory.path))
 
     def _window(self, path: str, bytes_a_char: float = 1.0) -> Window:
         most = max(_FEWEST_BYTES, int(self._chars * bytes_a_char))

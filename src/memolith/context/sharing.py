@@ -61,6 +61,14 @@ def shares(wanted: Mapping[str, int], weights: Mapping[str, float], budget: int)
     return given
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Candidate:
+    layer: str
+    at: int  # its place in the layer
+    piece: Piece
+    cost: int
+
+
 def choose(
     layers: Mapping[str, Sequence[Piece]],
     weights: Mapping[str, float],
@@ -72,52 +80,49 @@ def choose(
     What several layers tell is the first one's that has it itself, or else the first one's that
     retells it; if that has no room, whoever has.
     """
-    costs = {name: [cost(f"{piece.text}\n") for piece in pieces] for name, pieces in layers.items()}
-    order = [(name, at) for name, pieces in layers.items() for at in _by_value(pieces)]
-    own = _own(layers, order)
-    wanted = {name: sum(costs[name][at] for at in own[name]) for name in layers}
-    given = shares(wanted, weights, budget)
-    chosen: dict[str, set[int]] = {name: set() for name in layers}
-    used = dict.fromkeys(layers, 0)
-    told = _Told()
-
-    def take(name: str, at: int, room: int) -> None:
-        piece, price = layers[name][at], costs[name][at]
-        if price <= room - used[name] and not told.has_any_of(piece):
-            chosen[name].add(at)
-            used[name] += price
-            told.add(piece)
-
-    for name, at in order:
-        if at in own[name]:
-            take(name, at, given[name])
-    rest = [(-layers[name][at].value, name, at) for name, at in order]
-    for _, name, at in sorted(rest):  # what the shares could not be filled with exactly
-        if at not in chosen[name]:
-            take(name, at, budget - sum(used.values()) + used[name])
-    left_out = dict.fromkeys(layers, 0)
-    for name, at in order:
-        if at not in chosen[name] and not told.has(layers[name][at]):
-            left_out[name] += 1
-            told.add(layers[name][at])
-    return {
-        name: Chosen([pieces[at] for at in sorted(chosen[name])], left_out[name])
+    candidates = [
+        _Candidate(name, at, piece, cost(f"{piece.text}\n"))
         for name, pieces in layers.items()
+        for at, piece in sorted(enumerate(pieces), key=lambda one: -one[1].value)
+    ]
+    own = _without_repetition(candidates)
+    wanted = dict.fromkeys(layers, 0)
+    for one in own:
+        wanted[one.layer] += one.cost
+    given = shares(wanted, weights, budget)
+    told = _Told()
+    chosen: set[_Candidate] = set()
+    for one in own:
+        if one.cost <= given[one.layer] and not told.has_any_of(one.piece):
+            chosen.add(one)
+            told.add(one.piece)
+            given[one.layer] -= one.cost
+    rest = budget - sum(one.cost for one in chosen)
+    for one in sorted(candidates, key=lambda one: -one.piece.value):
+        if one.cost <= rest and one not in chosen and not told.has_any_of(one.piece):
+            chosen.add(one)
+            told.add(one.piece)
+            rest -= one.cost
+    left_out = dict.fromkeys(layers, 0)
+    for one in candidates:
+        if one not in chosen and not told.has(one.piece):
+            left_out[one.layer] += 1
+            told.add(one.piece)
+    shown = sorted(chosen, key=lambda one: one.at)
+    return {
+        name: Chosen([one.piece for one in shown if one.layer == name], left_out[name])
+        for name in layers
     }
 
 
-def _own(
-    layers: Mapping[str, Sequence[Piece]], order: Sequence[tuple[str, int]]
-) -> dict[str, set[int]]:
-    """Which pieces each layer would show if there were room for everything."""
+def _without_repetition(candidates: Sequence[_Candidate]) -> list[_Candidate]:
+    """What would be shown if there were room for everything: records before what retells them."""
     told = _Told()
-    own: dict[str, set[int]] = {name: set() for name in layers}
-    for retells in (False, True):
-        for name, at in order:
-            piece = layers[name][at]
-            if piece.retells is retells and not told.has_any_of(piece):
-                own[name].add(at)
-                told.add(piece)
+    own = []
+    for one in sorted(candidates, key=lambda one: one.piece.retells):
+        if not told.has_any_of(one.piece):
+            own.append(one)
+            told.add(one.piece)
     return own
 
 
@@ -143,16 +148,8 @@ class _Told:
 
     def has(self, piece: Piece) -> bool:
         """Whether all of it is shown."""
-        if piece.says in self._texts:
-            return True
-        shown = [
-            n for n in piece.names if n in self._retold or (piece.retells and n in self._records)
-        ]
-        return bool(shown) and len(shown) == len(piece.names)
-
-
-def _by_value(pieces: Sequence[Piece]) -> list[int]:
-    return sorted(range(len(pieces)), key=lambda at: (-pieces[at].value, at))
+        shown = self._retold | self._records if piece.retells else self._retold
+        return piece.says in self._texts or (bool(piece.names) and shown.issuperset(piece.names))
 
 
 class TakenBack:
@@ -167,11 +164,8 @@ class TakenBack:
 
     def has(self, piece: Piece) -> bool:
         """Whether all or a part of it must not be told."""
-        if piece.record_id in self._secret:
-            return True
-        if not piece.retells:
-            return False
-        return piece.record_id in self._replaced or self.has_any(piece.names)
+        is_replaced = piece.record_id in self._replaced or self.has_any(piece.names)
+        return piece.record_id in self._secret or (piece.retells and is_replaced)
 
     def has_any(self, names: Collection[str]) -> bool:
         """Whether what these records say, by short ids, must not be told or holds no more."""

@@ -77,25 +77,22 @@ def turn_context(
     def may_see(hit: Hit) -> bool:
         if not _allowed(hit, turn) or known.has(hit):
             return False
-        if _held(hit, turn):
+        # What was said in this very chat is shown, by whomever.
+        if hit.external and not (hit.chat and hit.chat == turn.chat):
             held[hit.citation, hit.role] = hit.channel or hit.citation.path
             return False
         return True
 
+    most = config.max_results if turn.limit is None else max(0, turn.limit)
+    wanted = [(replace(filters, also_chat=turn.chat), most)]
+    if config.experiences:
+        wanted.append((replace(filters, category="experience"), config.experiences))
     seconds = config.deadline_seconds if turn.deadline_seconds is None else turn.deadline_seconds
-    wanted = Wanted(
-        memories=config.max_results if turn.limit is None else max(0, turn.limit),
-        experiences=config.experiences,
-        chat=turn.chat,
-        some_known=bool(turn.known),
-        seconds=seconds,
-    )
-    found = find(ask, filters, " ".join(queries), may_see, wanted)
+    found = _find_in_time(ask, " ".join(queries), wanted, may_see, seconds)
+    memories = list(_once(_whole_turns(found.memories, may_see)))
     digest = Digest(
         queries[0],
-        without_retold(
-            list(_once(_whole_turns(found.memories, may_see))), queries[0], found.past, secret_on
-        ),
+        without_retold(memories, queries[0], found.past, secret_on),
         list(_once(found.experiences)),
         config.turn_tokens if turn.max_tokens is None else max(0, turn.max_tokens),
         cited=config.citations == "on" or (config.citations == "auto" and turn.kind != "group"),
@@ -116,13 +113,6 @@ def _allowed(hit: Hit, turn: Turn) -> bool:
     if hit.superseded or not may_see(hit.sensitivity, turn.kind):
         return False
     return turn.kind != "group" or bool(hit.record_id)
-
-
-def _held(hit: Hit, turn: Turn) -> bool:
-    """Whether it came from outside; what was said in this very chat is shown, by whomever."""
-    if hit.chat and hit.chat == turn.chat:
-        return False
-    return hit.external
 
 
 def _whole_turns(hits: Iterable[Hit], may_see: Callable[[Hit], bool]) -> Iterator[Hit]:
@@ -182,10 +172,9 @@ class Ask(Protocol):
         ...
 
 
-# A few more than are shown: some must not be seen. And half as many again if some are known already.
-_ASKED_FOR_MORE = 3
-# … and so many when hardly any of those may be seen, as when other chats fill the answer.
-_ASKED_FOR_AT_LEAST = 200
+# More than are shown, because some must not be seen; and this many when hardly any of them may be,
+# as when other chats fill the answer.
+_ASKED_FOR_MORE, _ASKED_FOR_AT_LEAST = 3, 200
 # Half as good as the best is not worth an agent's context: 1 of 210 messages that answered a question of
 # the recall sets was less, of all that was found one in twelve. What no word of the message speaks for
 # must be better, and among the nearest by meaning: something is always nearest.
@@ -193,77 +182,52 @@ _SHARE_WITH_WORDS = 0.5
 _SHARE_BY_MEANING = 0.6
 _NEAREST = 5
 _NEAREST_OF_DAYS = 2  # what is from a day that the message names scores higher for it
-# Of the time for an answer, so much may go into files that changed.
+# The share of the time for an answer that may go into files that changed.
 _INDEXING = 0.4
+
+Wanted = Sequence[tuple[Filters, int]]  # filters, and at most how many hits
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
     """What was found by the deadline."""
 
-    memories: tuple[Hit, ...] = ()
-    experiences: tuple[Hit, ...] = ()
+    memories: Sequence[Hit] = ()
+    experiences: Sequence[Hit] = ()
     warnings: tuple[str, ...] = ()
     past: frozenset[str] = frozenset()  # see `SearchResult`
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
-    """What a turn looks for: so many memories, with those of its chat, and past experiences."""
-
-    memories: int
-    experiences: int
-    chat: str | None
-    some_known: bool  # then more of them are refused
-    seconds: float
-
-
-def find(ask: Ask, filters: Filters, question: str, may_see: MaySee, wanted: Wanted) -> Found:
-    """Search for at most so long; what is late is said in the warnings. `may_see` refuses hits."""
+def _find_in_time(
+    ask: Ask, question: str, wanted: Wanted, may_see: MaySee, seconds: float
+) -> Found:
+    """Search for at most this long; what is late is said in the warnings."""
     found = list[Found]()
-    if in_time(
-        lambda: found.append(_find(ask, filters, question, may_see, wanted)), wanted.seconds
-    ):
+    if in_time(lambda: found.append(_find(ask, question, wanted, may_see, seconds)), seconds):
         return found[0]
-    late = f"The search took longer than {wanted.seconds:g} seconds: this answer is without it."
+    late = f"The search took longer than {seconds:g} seconds: this answer is without it."
     return Found(warnings=(late,))
 
 
-def _find(ask: Ask, filters: Filters, question: str, may_see: MaySee, wanted: Wanted) -> Found:
-    limits = [wanted.memories, wanted.experiences][: 1 + bool(wanted.experiences)]
-    kinds = [replace(filters, also_chat=wanted.chat), replace(filters, category="experience")]
-    kinds = kinds[: len(limits)]
-    asked = [limit + limit // (2 if wanted.some_known else 6) + _ASKED_FOR_MORE for limit in limits]
-    answers = ask(question, kinds, asked, wanted.seconds * _INDEXING)
-    chosen = [_seen(answer, may_see, answers[0]) for answer in answers]
-    for at, (limit, (hits, is_some)) in enumerate(zip(limits, chosen, strict=True)):
-        if is_some and len(hits) < limit and len(answers[at].hits) >= asked[at]:
-            (answers[at],) = ask(question, [kinds[at]], [_at_most(limit)], 0.0)
-            chosen[at] = _seen(answers[at], may_see, answers[0])
+def _find(ask: Ask, question: str, wanted: Wanted, may_see: MaySee, seconds: float) -> Found:
+    asked = [limit + limit // 2 + _ASKED_FOR_MORE for _, limit in wanted]
+    answers = ask(question, [filters for filters, _ in wanted], asked, seconds * _INDEXING)
+    first = answers[0].hits
+    chosen: list[list[Hit]] = [[], []]
+    for at, (filters, limit) in enumerate(wanted):
+        telling = _telling(answers[at].hits, first)
+        seen = list(filter(may_see, telling))
+        if len(seen) < min(limit, len(telling)) and len(answers[at].hits) >= asked[at]:
+            more = max(4 * limit, _ASKED_FOR_AT_LEAST)
+            (answers[at],) = ask(question, [filters], [more], 0.0)
+            seen = list(filter(may_see, _telling(answers[at].hits, first)))
+        chosen[at] = seen[:limit]
     warnings = dict.fromkeys(warning for answer in answers for warning in answer.warnings)
     warnings.pop(WEAK, None)
+    if answers[0].weak:  # the nearest is not worth anybody's context
+        chosen = [[], []]
     past = frozenset[str]().union(*(answer.past for answer in answers))
-    if answers[0].weak:  # nobody asked for it: what is only the nearest is not handed over
-        return Found(warnings=tuple(warnings), past=past)
-    memories, *others = [
-        tuple(hits[:limit]) for limit, (hits, _) in zip(limits, chosen, strict=True)
-    ]
-    learned = tuple(hit for hits in others for hit in hits)
-    return Found(memories=memories, experiences=learned, warnings=tuple(warnings), past=past)
-
-
-def _seen(answer: SearchResult, may_see: MaySee, first: SearchResult) -> tuple[list[Hit], bool]:
-    """The hits that tell something and may be seen, and whether some of them may not.
-
-    All are measured by the best of the `first` answer.
-    """
-    telling = _telling(answer.hits, first.hits)
-    hits = [hit for hit in telling if may_see(hit)]
-    return hits, len(hits) < len(telling)
-
-
-def _at_most(limit: int) -> int:
-    return max(4 * limit, _ASKED_FOR_AT_LEAST)
+    return Found(*chosen, warnings=tuple(warnings), past=past)
 
 
 def _telling(hits: Sequence[Hit], first: Sequence[Hit]) -> list[Hit]:

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterator
-from itertools import islice, takewhile
+from dataclasses import dataclass, field
+from itertools import takewhile
 
 from memolith.files.document import Document
-from memolith.files.folder import Folder, close_quietly, storage_error
+from memolith.files.folder import Folder, close_quietly, our_errors
+from memolith.files.front_matter import is_broken_secret
 from memolith.files.layout import template_lines
 from memolith.files.ledger import secret_ids
 from memolith.files.record_format import (
@@ -28,7 +30,6 @@ from memolith.types import PROTECTED, Record
 _HEAD = 32_768
 _HEADER = 16_384  # as long as the front matter of a note may be
 _FAR = 2_097_152
-_PIECE = 131_072  # of that, read at once: small enough to stay in the processor's cache
 # Bytes of the far part from which one protected record is taken: more would not fit anyway.
 _BYTES_FOR_ONE = 1024
 _ID = b'{"id":"'
@@ -38,79 +39,47 @@ _STAND_IN = HIDDEN.encode()
 _PROTECTED = frozenset(name.encode() for name in PROTECTED)
 
 
+@dataclass(slots=True)
 class Window:
     """What was read of one file, in file order."""
 
-    __slots__ = ("known", "met", "prose", "records", "secret", "unread")
-
-    def __init__(self, known: Collection[str] = ()) -> None:
-        """Nothing read yet."""
-        self.known = known
-        self.met = 0  # known records at the end of the file
-        self.records: list[Record] = []
-        self.secret: set[str] = set()  # ids of secret records, known ones too
-        self.prose: list[str] = []  # paragraphs
-        self.unread = 0  # lines that were not looked at; of a very large file an estimate
+    known: Collection[str] = ()
+    met: int = 0  # known records at the end of the file
+    records: list[Record] = field(default_factory=list)
+    secret: set[str] = field(default_factory=set)  # ids of secret records, known ones too
+    prose: list[str] = field(default_factory=list)  # paragraphs
+    unread: int = 0  # lines that were not looked at; of a very large file an estimate
 
 
 def read_window(folder: Folder, path: str, most_bytes: int, known: Collection[str] = ()) -> Window:
     """Look at a file; one that does not exist is empty. Records with `known` ids are left out."""
     window = Window(known)
-    try:
-        fd, found = folder.open(path)
-    except FileNotFoundError:
-        return window
-    except OSError as error:
-        raise storage_error(error, path) from error
-    try:
-        header = os.pread(fd, _HEADER, 0)
-        if is_utf16(header):
-            raise not_utf8(path, "it cannot be read")
-        if _is_marked_secret(header):
+    with our_errors(path):
+        try:
+            fd, found = folder.open(path)
+        except FileNotFoundError:
             return window
-        start = max(0, found.st_size - most_bytes)
-        tail = os.pread(fd, found.st_size - start, start)
-        if start:
-            # A line that is cut might be anything, also a secret: of one longer than this, nothing.
-            _, end_of_line, whole = tail.partition(b"\n")
-            start += len(tail) - len(whole)
-            tail = whole if end_of_line else b""
-            head = os.pread(fd, min(_HEAD, start), 0)
-            head = head[: _read_head(head, path, window)]
-            far = _read_far(fd, start, window, most_bytes // _BYTES_FOR_ONE)
-            window.unread = max(0, _lines_between(head, start, far) - len(window.records))
-        window.met = 0
-        _read_lines(_without_template(tail) if not start else tail, window, whole=not start)
-    except OSError as error:
-        raise storage_error(error, path) from error
-    finally:
-        close_quietly(fd)
+        try:
+            start = max(0, found.st_size - most_bytes)
+            begin = max(0, start - _FAR)
+            head = os.pread(fd, _HEAD, 0)
+            data = os.pread(fd, found.st_size - begin, begin)
+        finally:
+            close_quietly(fd)
+    if is_utf16(head):
+        raise not_utf8(path, "it cannot be read")
+    if is_broken_secret(head[:_HEADER]):
+        return window
+    if not start:
+        _read_lines(_without_template(data), window, whole=True)
+        return window
+    # A line that is cut might be anything, also a secret: of one longer than this, nothing.
+    end = data.find(b"\n", start - begin) + 1 or len(data)
+    head = head[: _read_head(head[: begin + end], path, window)]
+    _read_far(data[max(0, len(head) - begin) : end], begin - len(head), window, most_bytes)
+    window.met = 0
+    _read_lines(data[end:], window, whole=False)
     return window
-
-
-def _is_marked_secret(head: bytes) -> bool:
-    """Whether the file as a whole begins like one that was marked secret."""
-    if not head.removeprefix(BOM).startswith(b"---"):
-        return False
-    from memolith.files.front_matter import is_broken_secret
-
-    return is_broken_secret(head)
-
-
-def _lines_between(head: bytes, end: int, far: int) -> int:
-    """How many lines stand between the head and a line, of which the far part has `far`.
-
-    Those before it are taken to be as long.
-    """
-    begin = max(0, end - _FAR)
-    if begin < len(head):
-        return far - _count_lines(head[begin:])
-    return far + (begin - len(head)) * far // _FAR
-
-
-def _count_lines(data: bytes) -> int:
-    """How many lines are not blank."""
-    return data.count(b"\n") - data.count(b"\n\n")
 
 
 def _without_template(data: bytes) -> bytes:
@@ -129,37 +98,26 @@ def _read_head(data: bytes, path: str, window: Window) -> int:
     return len(data) - len(own) + end
 
 
-def _read_far(fd: int, end: int, window: Window, most: int) -> int:
-    """The newest records of protected categories before a line, without parsing others but secrets.
+def _read_far(far: bytes, before: int, window: Window, most_bytes: int) -> None:
+    """The newest records of protected categories, without parsing others but secrets.
 
-    Returns how many lines there were.
+    Lines in the bytes before it are taken to be as long as those in it.
     """
-    begin = max(0, end - _FAR)
-    found = list[bytes]()
-    lines = 0
-    cut = b""  # the end of a line that begins in the piece before it
-    while end > begin:
-        start = max(begin, end - _PIECE)
-        data = os.pread(fd, end - start, start)
-        lines += _count_lines(data)
-        data += cut
-        if start:
-            cut, _, data = data.partition(b"\n")
-        window.secret.update(secret_ids(data))
-        if len(found) < most:
-            found += islice(_protected(data), most - len(found))
-        end = start
-    for line in reversed(found):
+    if before > 0:
+        far = far.partition(b"\n")[2]
+    window.secret.update(secret_ids(far))
+    lines = far.split(b"\n")
+    protected = [line for line in lines if _is_protected(line)]
+    for line in protected[-(most_bytes // _BYTES_FOR_ONE) :]:
         _read_record(line, window)
-    return lines
+    count = sum(map(bool, lines))
+    unread = count + max(0, before) * count // max(1, len(far))
+    window.unread = max(0, unread - len(window.records))
 
 
-def _protected(data: bytes) -> Iterator[bytes]:
-    """The lines of protected categories, the last first."""
-    for line in reversed(data.split(b"\n")):
-        at = line.find(_CATEGORY) + len(_CATEGORY)
-        if at >= len(_CATEGORY) and line[at : line.find(b'"', at)] in _PROTECTED:
-            yield line
+def _is_protected(line: bytes) -> bool:
+    at = line.find(_CATEGORY) + len(_CATEGORY)
+    return at >= len(_CATEGORY) and line[at : line.find(b'"', at)] in _PROTECTED
 
 
 def _read_lines(data: bytes, window: Window, *, whole: bool) -> None:

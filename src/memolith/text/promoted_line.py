@@ -1,22 +1,23 @@
 """One fact that dreaming promoted: what is said, where that stands, who said it, and in which record.
 
-Whoever copies words must say whose they are: in MEMORY.md they would look like the user's. Sessions
-start with such lines, so reading them costs no pattern and no import.
+Whoever copies words must say whose they are: in MEMORY.md they would look like the user's.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 TRAILER = "*(score: "  # stands behind every promoted fact
 HEADING = "## Promoted by dreaming ("
-_SOURCE, _SAID_BY, _RECORD, _END = ", source: ", ", said by ", ", record ", ")*"
-_LONGEST_ID = 100
-_NOT_IN_AN_ID = frozenset("*,()")
 # Whose words they may be. Lines of older versions and of other programs do not say it, and only
 # what the user or an agent said was ever promoted: nobody is trusted more for not being named.
-_SAYERS = ("user", "agent")
 _UNKNOWN = "agent"
+_ID = r"[^*,()\s]{1,100}"
+_LINE = re.compile(
+    r"- (?P<text>\s*\S.*) \*\(score: [\d.]+, source: (?P<source>[^*]*?)"
+    rf"(?:, said by (?P<said_by>user|agent)(?:, record (?P<id>{_ID}))?)?\)\*\s*"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +46,9 @@ def write_promoted(fact: Promoted, score: float) -> str:
     >>> write_promoted(Promoted("Ana moved.", "memory/2026-04-09.md#L2", "agent", "3f6f0f0e"), 0.834)
     '- Ana moved. *(score: 0.83, source: memory/2026-04-09.md#L2, said by agent, record 3f6f0f0e)*'
     """
-    record = f"{_RECORD}{fact.record_id}" if _is_id(fact.record_id) else ""
-    origin = f"{fact.source}{_SAID_BY}{fact.said_by}{record}"
-    return f"- {fact.text} {TRAILER}{score:.2f}{_SOURCE}{origin}{_END}"
+    record = f", record {fact.record_id}" if re.fullmatch(_ID, fact.record_id) else ""
+    origin = f"source: {fact.source}, said by {fact.said_by}{record}"
+    return f"- {fact.text} {TRAILER}{score:.2f}, {origin})*"
 
 
 def read_promoted(line: str) -> Promoted | None:
@@ -56,24 +57,7 @@ def read_promoted(line: str) -> Promoted | None:
     >>> read_promoted("- Ana moved. *(score: 0.83, source: memory/2026-04-09.md#L2)*")
     Promoted(text='Ana moved.', source='memory/2026-04-09.md#L2', said_by='agent', record_id='')
     """
-    text, found, trailer = line.rstrip().rpartition(f" {TRAILER}")
-    if not text.startswith("- ") or not text[2:].strip() or not trailer.endswith(_END):
+    found = _LINE.fullmatch(line)
+    if found is None:
         return None
-    score, found, origin = trailer.removesuffix(_END).partition(_SOURCE)
-    if not found or not score.replace(".", "").isdigit() or "*" in origin:
-        return None
-    source, said_by, record_id = _taken_apart(origin)
-    return Promoted(text[2:], source, said_by, record_id)
-
-
-def _taken_apart(origin: str) -> tuple[str, str, str]:
-    head, found, record_id = origin.rpartition(_RECORD)
-    if not found or not _is_id(record_id):
-        head, record_id = origin, ""
-    source, found, said_by = head.rpartition(_SAID_BY)
-    return (source, said_by, record_id) if found and said_by in _SAYERS else (origin, _UNKNOWN, "")
-
-
-def _is_id(text: str) -> bool:
-    is_short = 0 < len(text) <= _LONGEST_ID
-    return is_short and not any(char in _NOT_IN_AN_ID or char.isspace() for char in text)
+    return Promoted(found["text"], found["source"], found["said_by"] or _UNKNOWN, found["id"] or "")

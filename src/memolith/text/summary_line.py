@@ -1,20 +1,20 @@
-"""One line of a summary: a day, what was said, the records that said it, and whose words they are.
-
-Sessions start with such lines, so reading them costs no pattern and no import.
-"""
+"""One line of a summary: a day, what was said, the records that said it, and whose words they are."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 
-# A line names at most so many records; more said the same.
-_MOST_IDS = 3
+_MOST_IDS = 3  # in a line; more said the same
 _LONGEST_ID = 60
-_HEX = frozenset("0123456789abcdefABCDEF")
-_ENDS_AN_ID = frozenset("[],")
-_SAYERS = ("user", "agent")
+_NAME = r"[^\[\],\s]+"
+_LINE = re.compile(
+    r"- (?P<day>[0-9]{4}-[0-9]{2}-[0-9]{2}) (?P<text>.*?)"
+    rf"(?: \[(?:(?P<said_by>user|agent): )?(?P<names>{_NAME}(?:, {_NAME})*)\])?"
+)
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +38,14 @@ def short_id(record_id: str, chars: int = 8) -> str:
     >>> short_id("3f6f0f0e-6d0b-4c1c-9f62-2a2f0e5d7a10")
     '3f6f0f0e'
     """
-    if _is_uuid(record_id):
+    if _UUID.fullmatch(record_id):
         return record_id[:chars]
-    return "".join("-" if _ends_an_id(char) else char for char in record_id[:_LONGEST_ID])
+    return re.sub(r"[\[\],\s]", "-", record_id[:_LONGEST_ID])
 
 
 def handle(record_id: str) -> str:
     """What a person or an agent types for a record: the beginning of a UUID, any other id as it is."""
-    return record_id[:8] if _is_uuid(record_id) else record_id
+    return record_id[:8] if _UUID.fullmatch(record_id) else record_id
 
 
 def write_line(day: date, text: str, ids: Sequence[str], said_by: str = "") -> str:
@@ -73,42 +73,12 @@ def read_line(line: str) -> SummaryLine | None:
     >>> read_line("- 2026-11-03 Ana moved [again].").text
     'Ana moved [again].'
     """
-    day = _day(line[2:12]) if line.startswith("- ") and line[12:13] == " " else None
-    if day is None or "\n" in line:
-        return None
-    text = line[13:]
-    told, found, inside = text.rpartition(" [")
-    if not found or not inside.endswith("]"):
-        return SummaryLine(day, text)
-    said_by, is_said, named = inside[:-1].partition(": ")
-    if not is_said or said_by not in _SAYERS:
-        said_by, named = "", inside[:-1]
-    names = tuple(named.split(", "))
-    return (
-        SummaryLine(day, told, names, said_by)
-        if all(map(_is_name, names))
-        else SummaryLine(day, text)
-    )
-
-
-def _is_uuid(text: str) -> bool:
-    if len(text) != 36 or text[8:24:5] != "----" or text.count("-") != 4:
-        return False
-    return _HEX.issuperset(text.replace("-", ""))
-
-
-def _is_name(text: str) -> bool:
-    return bool(text) and not any(map(_ends_an_id, text))
-
-
-def _ends_an_id(char: str) -> bool:
-    return char in _ENDS_AN_ID or char.isspace()
-
-
-def _day(text: str) -> date | None:
-    if text[4:5] != "-" or text[7:8] != "-" or not text.replace("-", "").isdigit():
-        return None
+    found = _LINE.fullmatch(line)
     try:
-        return date.fromisoformat(text)
+        day = date.fromisoformat(found["day"]) if found else None
     except ValueError:
         return None
+    if found is None or day is None:
+        return None
+    names = tuple(found["names"].split(", ")) if found["names"] else ()
+    return SummaryLine(day, found["text"], names, found["said_by"] or "")
