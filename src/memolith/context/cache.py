@@ -6,6 +6,7 @@ it unknown. An answer older than its time is still given once, while it is made 
 
 from __future__ import annotations
 
+import math
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
@@ -129,7 +130,7 @@ class Recaller:
         """A search whose answer may be a moment old, but never older than the last write."""
 
         def make() -> SearchResult:
-            found = self._ask(question, [filters], [limit])[0]
+            found = self._ask(question, [filters], [limit], math.inf)[0]
             self._note_shown(found.hits, question, "recall")
             return found
 

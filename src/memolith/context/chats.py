@@ -53,19 +53,20 @@ class Chats:
         if not store.config.chat.enabled:
             return None
         gate.check_is_text(user=user, assistant=assistant, chat=chat, platform=platform)
-        _check_turn(user, assistant, chat, platform)
-        with store.writing() as transaction:
-            turn = Turn(
-                created=gate.whole_moment(said) if said is not None else store.clock.now(),
-                chat=chat,
-                user=user,
-                assistant=assistant,
-                platform=allowed_platform(platform, self._channel, store.config.trust.external),
+        if not user.strip() and not assistant.strip():
+            raise RefusedError(
+                "There is nothing to log: both texts are empty.",
+                hint="Give what the user said, what the agent answered, or both.",
             )
-            turn = kept_turn(turn, store.config.chat.max_chars_per_entry)
-            number = transaction.append(layout.CONVERSATIONS, encode_turn(turn))
-            transaction.commit()
-        self._rotate_if_due(number)
+        turn = Turn(
+            created=gate.whole_moment(said) if said is not None else store.clock.now(),
+            chat=chat,
+            user=user,
+            assistant=assistant,
+            platform=self._platform(chat, platform),
+        )
+        turn = kept_turn(turn, store.config.chat.max_chars_per_entry)
+        self._append([encode_turn(turn)])
         return turn
 
     def turns(self, chat: str | None = None, *, limit: int | None = None) -> tuple[Turn, ...]:
@@ -93,19 +94,12 @@ class Chats:
                 hint="To keep them: memolith config set chat.enabled true",
             )
         gate.check_is_text(chat=chat, platform=platform)
-        gate.check_name("chat", chat)
-        gate.check_name("platform", platform)
+        platform = self._platform(chat, platform)
         chat_items.check(items)
-        platform = allowed_platform(platform, self._channel, store.config.trust.external)
-        if not items:
-            return
-        with store.writing() as transaction:
-            max_chars, now = store.config.chat.max_chars_per_entry, store.clock.now()
-            turns = [chat_items.turn_of(item, now, chat, platform) for item in items]
-            lines = b"".join(chat_items.encode(kept_turn(turn, max_chars)) for turn in turns)
-            number = transaction.append(layout.CONVERSATIONS, lines)
-            transaction.commit()
-        self._rotate_if_due(number, len(turns))
+        max_chars, now = store.config.chat.max_chars_per_entry, store.clock.now()
+        turns = [chat_items.turn_of(item, now, chat, platform) for item in items]
+        if turns:
+            self._append([chat_items.encode(kept_turn(turn, max_chars)) for turn in turns])
 
     def items(self, chat: str, *, limit: int | None = None) -> tuple[Mapping[str, object], ...]:
         """The messages of a chat, oldest first; those that were added as items are as they were.
@@ -172,15 +166,23 @@ class Chats:
         best = turns_about(self._turns_by_line(chat), found, most, about)
         return make_recap_about(best, room, show, found.warnings)
 
-    def _rotate_if_due(self, number: int, added: int = 1) -> None:
-        """Rotate a history that has this many lines now, of which some were added.
+    def _platform(self, chat: str, platform: str) -> str:
+        """The platform of a turn; raises RefusedError for what cannot be the name of it or of a chat."""
+        gate.check_name("chat", chat)
+        gate.check_name("platform", platform)
+        return allowed_platform(platform, self._channel, self._store.config.trust.external)
 
-        Rotation rewrites the whole file, so it waits until the file has grown by about an eighth:
-        until then a chat may have some turns too many, which readers skip.
+    def _append(self, lines: Sequence[bytes]) -> None:
+        """Append turns to the history, and rotate it when it has grown by about an eighth.
+
+        Rotation rewrites the whole file: until then a chat may have turns too many, which readers skip.
         """
         store = self._store
+        with store.writing() as transaction:
+            number = transaction.append(layout.CONVERSATIONS, b"".join(lines))
+            transaction.commit()
         step = 1 << max(0, number.bit_length() - 4)
-        if number > store.config.chat.max_entries and number % step < added:
+        if number > store.config.chat.max_entries and number % step < len(lines):
             # Housekeeping: the turn is on disk, and the next one tries again.
             with suppress(MemolithError), store.writing() as transaction:
                 _rotate(transaction, store.config.chat.max_entries, store.clock.now())
@@ -215,29 +217,20 @@ def _rotate(transaction: Transaction, max_entries: int, now: datetime) -> None:
     if not excess:
         return
     before = (copies(folder, layout.CONVERSATIONS) or [b""])[-1]
-    archived = _archived_before(data, before, folder.read(ARCHIVE) or b"", max_entries)
+    # After a whole rotation the history no longer begins with its backup. Equal lines, turns of one
+    # millisecond, prove nothing.
+    archived: set[bytes] = set()
+    said = before.split(b"\n")
+    if before and data.startswith(before) and len(set(said)) == len(said):
+        archived = set((folder.read(ARCHIVE) or b"").split(b"\n"))
     save_backup(folder, {layout.CONVERSATIONS: data}, reason=CHATS, now=now)
-    leaving = [lines[at] + b"\n" for at in sorted(excess - archived)]
+    leaving = [lines[at] + b"\n" for at in sorted(excess) if lines[at] not in archived]
     if leaving:
         transaction.append(ARCHIVE, b"".join(leaving))
     left = b"\n".join(line for at, line in enumerate(lines) if at not in excess)
     transaction.replace(layout.CONVERSATIONS, left, stamp)
     transaction.commit()
     prune_backups(folder, _MAX_BACKUPS, reason=CHATS)
-
-
-def _archived_before(data: bytes, before: bytes, archive: bytes, max_entries: int) -> set[int]:
-    """The lines that a rotation archived but did not remove, because of a power cut.
-
-    After a whole rotation the history no longer begins with its backup. Equal lines, turns of one
-    millisecond, prove nothing: such a turn may be archived twice, but is not lost.
-    """
-    lines = before.split(b"\n")
-    if not before or not data.startswith(before) or len(set(lines)) != len(lines):
-        return set()
-    excess = _excess(lines, max_entries)
-    leaving = b"".join(lines[at] + b"\n" for at in sorted(excess))
-    return excess if archive.endswith(leaving) else set()
 
 
 def _excess(lines: Sequence[bytes], max_entries: int) -> set[int]:
@@ -258,14 +251,3 @@ def _excess(lines: Sequence[bytes], max_entries: int) -> set[int]:
 
 def _newest(found: tuple[T, ...], limit: int | None) -> tuple[T, ...]:
     return found if limit is None else found[max(0, len(found) - max(0, limit)) :]
-
-
-def _check_turn(user: str, assistant: str, chat: str, platform: str) -> None:
-    """Raise RefusedError for what cannot be a turn of a chat."""
-    if not user.strip() and not assistant.strip():
-        raise RefusedError(
-            "There is nothing to log: both texts are empty.",
-            hint="Give what the user said, what the agent answered, or both.",
-        )
-    gate.check_name("chat", chat)
-    gate.check_name("platform", platform)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
-from itertools import chain
+from itertools import chain, islice
 
 from memolith.context.sharing import TakenBack
 from memolith.results import Hit
@@ -124,10 +125,10 @@ def excerpt(text: str, asked: Iterable[str], most_chars: int) -> str:
     if len(lower) != len(text):  # a few letters have no small form of the same length
         lower = text
     places = sorted(
-        (at, number)
+        (found.start(), number)
         for number, word in enumerate(asked)
         if len(word) >= _SHORTEST
-        for at in _places(lower, word)
+        for found in islice(re.finditer(re.escape(word), lower), _MOST_PLACES)
     )
     before = min(_BEFORE, most_chars // 3)
     start = _fullest(places, most_chars - before)
@@ -183,27 +184,17 @@ class Asked:
 
 def _fullest(places: Sequence[tuple[int, int]], reach: int) -> int:
     """Where the most different words stand within so many characters, the first such place."""
-    start, best, end = 0, 0, 0
-    inside: dict[int, int] = {}  # how often each word stands there
+    start, most, end = 0, 0, 0
+    inside = Counter[int]()  # how often each word stands there
     for at, number in places:
         while end < len(places) and places[end][0] < at + reach:
-            inside[places[end][1]] = inside.get(places[end][1], 0) + 1
+            inside[places[end][1]] += 1
             end += 1
-        if len(inside) > best:
-            start, best = at, len(inside)
+        inside += Counter()  # forgets those that are not there any more
+        if len(inside) > most:
+            start, most = at, len(inside)
         inside[number] -= 1
-        if not inside[number]:
-            del inside[number]
     return start
-
-
-def _places(text: str, word: str) -> list[int]:
-    found = list[int]()
-    at = text.find(word)
-    while at >= 0 and len(found) < _MOST_PLACES:
-        found.append(at)
-        at = text.find(word, at + 1)
-    return found
 
 
 SecretOn = Callable[[Collection[date]], Collection[str]]
@@ -216,34 +207,29 @@ def without_retold(
 
     `past` are short ids of superseded records, `secret_on` gives the ids of secret ones of some days.
     """
-    summaries = {at: lines for at, hit in enumerate(hits) if (lines := _lines(hit))}
-    if not summaries:
+    lines_of = [_lines(hit) for hit in hits]
+    days = {line.day for lines in lines_of for line in lines}
+    if not days:
         return list(hits)
-    days = {line.day for lines in summaries.values() for line in lines}
     taken_back = TakenBack(secret_on(days), past)
-    told = {short_id(hit.record_id or "") for at, hit in enumerate(hits) if at not in summaries}
+    both = list(zip(hits, lines_of, strict=True))
+    told = {short_id(hit.record_id or "") for hit, lines in both if not lines}
     kept: list[Hit] = []
-    for at, hit in enumerate(hits):
-        if at not in summaries:
-            kept.append(hit)
-            continue
+    for hit, lines in both:
+        about = _about(question, lines, hides=HIDDEN in hit.text)
         left = [
-            line
-            for line in _about(question, summaries[at], hides=HIDDEN in hit.text)
-            if told.isdisjoint(line.ids) and not taken_back.has_any(line.ids)
+            line for line in about if told.isdisjoint(line.ids) and not taken_back.has_any(line.ids)
         ]
-        if left:
-            told.update(chain.from_iterable(line.ids for line in left))
-            kept.append(_with_lines(hit, left))
+        told.update(chain.from_iterable(line.ids for line in left))
+        if left or not lines:
+            kept.append(_with_lines(hit, left) if left else hit)
     return kept
 
 
 def _lines(hit: Hit) -> list[SummaryLine]:
     """The lines of a summary that name records; none of anything else."""
     found = filter(None, (read_line(line.strip()) for line in hit.text.split("\n")))
-    is_record = (
-        hit.category == "compaction"
-    )  # else those of the long memory say whose words they are
+    is_record = hit.category == "compaction"  # else those of the long memory say whose words
     return [line for line in found if line.ids and (is_record or line.said_by)]
 
 

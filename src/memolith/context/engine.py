@@ -5,31 +5,24 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Sequence
-from contextlib import suppress
-from typing import TYPE_CHECKING
-
-from memolith.errors import ConfigError, MemolithError
-from memolith.files import gate
-from memolith.store import Store
-from memolith.types import Progress
-
-if TYPE_CHECKING:
-    from memolith.context.cache import Recaller
-    from memolith.finder import Finder
-    from memolith.reports import IndexStatus, MigrationReport, Reconfiguration, SyncReport
-    from memolith.results import Filters, SearchResult
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, suppress
 from typing import TYPE_CHECKING
 
 from memolith.config.setting import Value
-from memolith.errors import IndexUnavailableError
-from memolith.reports import MigrationReport
-from memolith.results import Filters
+from memolith.errors import ConfigError, IndexUnavailableError, MemolithError
+from memolith.files import gate
+from memolith.reports import IndexStatus, MigrationReport, Reconfiguration, SyncReport
+from memolith.results import Filters, SearchResult
+from memolith.store import Store
+from memolith.types import Progress
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # only a search needs the index
+    from memolith.context.cache import Recaller
     from memolith.finder import Finder
-    from memolith.types import Progress
+    from memolith.ingest.open_index import OpenIndex
+
+_QUESTIONS = 20  # texts of the newest records
+_FIRST = 5  # what one engine finds first has to be among so many of the other
 
 
 class Engine:
@@ -79,8 +72,6 @@ class Engine:
         seconds: float = math.inf,
     ) -> list[SearchResult]:
         """Ask the finder; a memory that does not exist yet has no hits, and a warning."""
-        from memolith.results import SearchResult
-
         profile = self._store.profile
         if not profile.exists:
             return [SearchResult(hits=(), warnings=profile.missing)] * len(filter_sets)
@@ -105,8 +96,6 @@ class Engine:
 
     def reconfigure(self) -> Reconfiguration:
         """Read the settings again and use them; broken ones leave everything as it was."""
-        from memolith.reports import Reconfiguration
-
         try:
             changed, restart = self._store.reload_settings()
         except ConfigError as error:
@@ -134,9 +123,7 @@ class IndexCommands:
 
         `progress` is called with files done and in all.
         """
-        gate.check_is_function_or_none(progress=progress)
-        self._store.existing().close()
-        return self._engine.finder().index.sync(progress)
+        return self._index(progress).sync(progress)
 
     def on_progress(self, progress: Progress) -> None:
         """Call `progress` with files done and in all while a search brings the index in line."""
@@ -145,9 +132,7 @@ class IndexCommands:
 
     def rebuild(self, progress: Progress | None = None) -> SyncReport:
         """Delete the index and make it again from the files."""
-        gate.check_is_function_or_none(progress=progress)
-        self._store.existing().close()
-        return self._engine.finder().index.rebuild(progress)
+        return self._index(progress).rebuild(progress)
 
     def migrate(
         self, backend: str, *, url: str | None = None, progress: Progress | None = None
@@ -156,18 +141,17 @@ class IndexCommands:
 
         Raises IndexUnavailableError if it cannot be used, or holds something else.
         """
-        from memolith.context.engine import migrate
-
         gate.check_is_text(backend=backend)
         gate.check_is_text_or_none(url=url)
-        gate.check_is_function_or_none(progress=progress)
-        self._store.existing().close()
-        return migrate(self._store, self._engine.finder, backend, url, progress)
+        settings: dict[str, Value] = {"index.backend": backend}
+        if url is not None:
+            settings["index.url"] = url
+        self._index(progress)
+        return _migrate(self._store, self._engine.finder(), settings, progress)
 
     def status(self) -> IndexStatus:
         """How far the index is behind the files; nothing is made or changed."""
-        self._store.existing().close()
-        return self._engine.finder().index.status()
+        return self._index().status()
 
     def keep_up(self) -> bool:
         """Index what has changed on the disk, for a watcher; before the first search, nothing.
@@ -191,59 +175,45 @@ class IndexCommands:
         with suppress(MemolithError):
             self._engine.ask("warm", [make_filters(self._store.clock)], [1])
 
+    def _index(self, progress: Progress | None = None) -> OpenIndex:
+        """The index of a memory that exists."""
+        gate.check_is_function_or_none(progress=progress)
+        self._store.existing().close()
+        return self._engine.finder().index
 
-_QUESTIONS = 20  # texts of the newest records
-_FIRST = 5  # what one engine finds first has to be among so many of the other
 
-
-def migrate(
-    store: Store,
-    finder: Callable[[], Finder],
-    backend: str,
-    url: str | None,
-    progress: Progress | None,
+def _migrate(
+    store: Store, old: Finder, settings: dict[str, Value], progress: Progress | None
 ) -> MigrationReport:
     """Index every file with another engine and compare; begun again, it goes on where it was."""
-    settings: dict[str, Value] = {"index.backend": backend}
-    if url is not None:
-        settings["index.url"] = url
-    old = finder()
-    with _other(store, settings) as new:
+    from memolith.finder import Finder
+
+    other, before = store.with_settings(settings), store.config.index.backend
+    backend = other.config.index.backend
+    new = Finder(other.root, other.config, other.clock)
+    with closing(new.index):
         old.index.sync()
         warnings = new.index.sync(progress).warnings
         _check_works(new, backend)
-        counts = [(found.files, found.chunks) for found in (old.index.status(), new.index.status())]
+        had, has = old.index.status(), new.index.status()
         asked, same = _compare(store, old, new)
         _check_works(new, backend)
-    if counts[0] != counts[1]:
+    if (has.files, has.chunks) != (had.files, had.chunks):
         raise IndexUnavailableError(
-            f"{backend} has {counts[1][1]:,} chunks of {counts[1][0]:,} files,"
-            f" and {store.config.index.backend} {counts[0][1]:,} of {counts[0][0]:,}.",
+            f"{backend} has {has.chunks:,} chunks of {has.files:,} files,"
+            f" and {before} {had.chunks:,} of {had.files:,}.",
             path=new.index.place.folder,
             hint="Run it again; nothing was changed.",
         )
-    files, chunks = counts[1]
     return MigrationReport(
         backend=backend,
-        before=store.config.index.backend,
-        files=files,
-        chunks=chunks,
+        before=before,
+        files=has.files,
+        chunks=has.chunks,
         asked=asked,
         same=same,
         warnings=warnings,
     )
-
-
-@contextmanager
-def _other(store: Store, settings: dict[str, Value]) -> Iterator[Finder]:
-    from memolith.finder import Finder
-
-    other = store.with_settings(settings)
-    new = Finder(other.root, other.config, other.clock)
-    try:
-        yield new
-    finally:
-        new.index.close()
 
 
 def _check_works(new: Finder, backend: str) -> None:
@@ -259,12 +229,9 @@ def _check_works(new: Finder, backend: str) -> None:
 
 def _compare(store: Store, old: Finder, new: Finder) -> tuple[int, int]:
     """How many questions were asked, and of how many the first answer was found again."""
-    now, same = store.clock.now(), 0
+    filters, same = Filters(now=store.clock.now()), 0
     texts = [record.text for record in store.records()[-_QUESTIONS:]]
     for text in texts:
-        first, others = (
-            [hit.citation for hit in one.search(text, limit, Filters(now=now))]
-            for one, limit in ((old, 1), (new, _FIRST))
-        )
-        same += first[:1] == [] or first[0] in others
+        first = [hit.citation for hit in old.search(text, 1, filters)]
+        same += set(first) <= {hit.citation for hit in new.search(text, _FIRST, filters)}
     return len(texts), same

@@ -5,7 +5,8 @@ Where not all fit, the oldest are left out first; of those that answer a questio
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from memolith.clock import Clock
 from memolith.results import Recap, SearchResult, Turn
@@ -20,22 +21,25 @@ _COMPARED_CHARS = 4_000
 
 def make_recap(turns: Sequence[Turn], max_chars: int, show: Show) -> Recap:
     """The newest turns that fit, chronological."""
-    ordered = sorted(turns, key=lambda turn: turn.created)
-    most = _how_many_fit(reversed(ordered), max_chars, show)
-    shown = ordered[len(ordered) - most :]
-    return Recap(text=_text(shown, show), turns=tuple(shown), left_out=len(ordered) - most)
+    ordered = dict(enumerate(sorted(turns, key=lambda turn: turn.created)))
+    return replace(make_recap_about(dict(reversed(ordered.items())), max_chars, show), found=())
 
 
 def make_recap_about(
     turns: Mapping[int, Turn], max_chars: int, show: Show, warnings: tuple[str, ...] = ()
 ) -> Recap:
     """Of turns by their lines, best first: the best that fit, chronological."""
-    most = _how_many_fit(turns.values(), max_chars, show)
-    found = sorted(turns.items(), key=lambda item: (item[1].created, item[0]))
+    most, room = 0, max_chars - FENCE_CHARS
+    for turn in turns.values():  # nothing is told in place of one that matters more
+        room -= len(show(turn)) + 2
+        if room < 0:
+            break
+        most += 1
     best = set(list(turns)[:most])
+    found = sorted(turns.items(), key=lambda item: (item[1].created, item[0]))
     shown = tuple(turn for line, turn in found if line in best)
     return Recap(
-        text=_text(shown, show),
+        text=fence("\n\n".join(map(show, shown))) if shown else "",
         turns=shown,
         left_out=len(found) - most,
         found=tuple(turn for _, turn in found),
@@ -52,36 +56,20 @@ def turns_about(
     short turn is also found by its neighbours' words: one with words of the question itself is before it.
     """
     by_score = sorted(found.hits, key=lambda hit: -hit.score)
-    hits = ((hit.citation.first_line, hit.text) for hit in by_score)
     # The lines may have moved since they were searched; the same may have been said on others.
     best = dict.fromkeys(
-        line
-        for line, text in hits
-        if line in by_line and text in (by_line[line].user, by_line[line].assistant)
+        hit.citation.first_line
+        for hit in by_score
+        if (turn := by_line.get(hit.citation.first_line))
+        and hit.text in (turn.user, turn.assistant)
     )
     terms = {term for word in keywords(asked) for term in stems(word)}
-    ordered = sorted(best, key=lambda line: terms.isdisjoint(_terms(by_line[line])))
-    return {line: by_line[line] for line in ordered[:most]}
 
+    def tells_otherwise(line: int) -> bool:
+        said = f"{by_line[line].user} {by_line[line].assistant}"
+        return terms.isdisjoint(term_counts(said[:_COMPARED_CHARS]))
 
-def _terms(turn: Turn) -> dict[str, int]:
-    return term_counts(f"{turn.user} {turn.assistant}"[:_COMPARED_CHARS])
-
-
-def _how_many_fit(turns: Iterable[Turn], max_chars: int, show: Show) -> int:
-    """How many from the first on: nothing is told in place of one that matters more."""
-    count, room = 0, max_chars - FENCE_CHARS
-    for turn in turns:
-        room -= len(show(turn)) + 2
-        if room < 0:
-            break
-        count += 1
-    return count
-
-
-def _text(turns: Iterable[Turn], show: Show) -> str:
-    blocks = list(map(show, turns))
-    return fence("\n\n".join(blocks)) if blocks else ""
+    return {line: by_line[line] for line in sorted(best, key=tells_otherwise)[:most]}
 
 
 def showing(clock: Clock, *, sources: bool = True, external: Patterns = ()) -> Show:

@@ -208,7 +208,7 @@ class _Reader:
             self._take_back(layers)
         return bool(secret)
 
-    def _secret_on(self, days: Iterable[date]) -> Collection[str]:
+    def _secret_on(self, days: Iterable[date]) -> frozenset[str]:
         """The secret records in the logs of some days, as far as those were not looked at before."""
         logs = logs_around(days) - self._logs
         self._logs |= logs

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 from memolith.config.sections import ContextConfig
 from memolith.context.deadline import in_time
@@ -157,20 +155,9 @@ def _is_told_by_another(hit: Hit, others: Iterable[Hit]) -> bool:
 MaySee = Callable[[Hit], bool]
 
 
-class Ask(Protocol):
-    """Puts a question to the index once, for several sets of filters."""
-
-    def __call__(
-        self,
-        question: str,
-        filter_sets: Sequence[Filters],
-        limits: Sequence[int],
-        seconds: float = math.inf,
-        /,
-    ) -> list[SearchResult]:
-        """For each set of filters at most so many hits; files are indexed for at most so long."""
-        ...
-
+# Puts a question to the index once, for several filters, for each with at most so many hits; files
+# are indexed for at most so many seconds.
+Ask = Callable[[str, Sequence[Filters], Sequence[int], float], list[SearchResult]]
 
 # More than are shown, because some must not be seen; and this many when hardly any of them may be,
 # as when other chats fill the answer.
@@ -227,7 +214,7 @@ def _find(ask: Ask, question: str, wanted: Wanted, may_see: MaySee, seconds: flo
     if answers[0].weak:  # the nearest is not worth anybody's context
         chosen = [[], []]
     past = frozenset[str]().union(*(answer.past for answer in answers))
-    return Found(*chosen, warnings=tuple(warnings), past=past)
+    return Found(chosen[0], chosen[1], tuple(warnings), past)
 
 
 def _telling(hits: Sequence[Hit], first: Sequence[Hit]) -> list[Hit]:
