@@ -123,9 +123,9 @@ def test_what_is_of_another_program_or_of_none_is_an_error(
     source.write("conversations.json", [claude()])
     with pytest.raises(FileFormatError, match="is not the export of ChatGPT") as error:
         importing("chatgpt", source.root)
-    assert f"export of Claude: memolith import claude {source.root}" in (error.value.hint or "")
+    assert f"memolith import claude {source.root}" in (error.value.hint or "")
     other = source.write("other", "root:x:0:0")
-    with pytest.raises(FileFormatError, match="is not the export of ChatGPT"):
+    with pytest.raises(FileFormatError, match="other is not whole JSON"):
         importing("chatgpt", other)
     broken = source.write("broken.zip", "no")
     with pytest.raises(FileFormatError, match="is not a zip archive"):

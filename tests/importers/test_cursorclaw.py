@@ -110,10 +110,7 @@ def test_everything_of_a_profile_arrives_once(source: Source, importing: Importi
     assert "Olga" in files["USER.md"]
     assert '"source":"a"' in files["memory/experiences.md"]
     assert report.settings == ["trim.max_records = 500", "compact.enabled = true"]
-    assert report.skipped == {
-        "instructions for the agent, not memory: SOUL.md": 1,
-        "setting without a counterpart here": 1,
-    }
+    assert report.skipped == {"setting without a counterpart here": 1}
 
 
 def test_text_in_the_header_is_kept(source: Source, importing: Importing) -> None:

@@ -81,7 +81,7 @@ def test_what_claude_code_noted_for_itself(source: Source, importing: Importing)
     assert report.counts["notes"].added == 2
     notes = {record.text: record for record in importing.memory.records()}
     gate = notes["The gate needs the heron."]
-    assert (gate.category, gate.keywords) == ("project", ("gate",))
+    assert (gate.category, gate.keywords) == ("note", ("gate",))
     assert gate.metadata == {"description": "the gate"}
     assert notes["# Index\n\n- [Gate](gate.md)"].created.isoformat().startswith("2023-11-14T22:13")
 

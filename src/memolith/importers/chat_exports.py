@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 
 from memolith.clock import Clock
 from memolith.files import layout
@@ -12,20 +12,11 @@ from memolith.importers.transcripts import turns
 from memolith.jobs.chat import Message
 
 # Nothing else of an archive is read.
-_CHATS = ("conversations.json", "conversations-*.json")
-_MEMORIES = ("memories.json",)
+CHATS = (
+    "conversations.json", "*/conversations.json", "conversations-*.json", "*/conversations-*.json",
+)  # fmt: skip
 _SHOWN = ("text", "multimodal_text")
 _Messages = Callable[[dict[str, object]], Iterator[Message]]
-
-
-def detect_chatgpt(source: Source) -> bool:
-    """Whether it is an export of ChatGPT."""
-    return source.begins_with(b'"mapping"', _files(source)[:1])
-
-
-def detect_claude(source: Source) -> bool:
-    """Whether it is an export of Claude."""
-    return source.begins_with(b'"chat_messages"', _files(source)[:1])
 
 
 def read_chatgpt(source: Source, _: Clock) -> Iterator[Item]:
@@ -36,23 +27,18 @@ def read_chatgpt(source: Source, _: Clock) -> Iterator[Item]:
 def read_claude(source: Source, _: Clock) -> Iterator[Item]:
     """Every conversation, and what Claude remembered."""
     yield from _conversations(source, "claude", "chat_messages", _of_claude)
-    for name in _named(source, _MEMORIES):
+    for name in source.names("memories.json", "*/memories.json"):
         for one in source.elements(name):
-            for text in _texts(one):
-                yield from blocks(layout.ROOT_MEMORY, text)
-
-
-def _files(source: Source) -> list[str]:
-    return source.names("*.json") if source.is_file else _named(source, _CHATS)
-
-
-def _named(source: Source, names: Sequence[str]) -> list[str]:
-    """The files of these names, at the top or one folder below, where an archive was unpacked."""
-    return source.names(*names, *(f"*/{name}" for name in names))
+            about = one if isinstance(one, dict) else {}
+            projects = about.get("project_memories")
+            inner = projects.values() if isinstance(projects, dict) else ()
+            for text in (about.get("conversations_memory"), *inner):
+                if isinstance(text, str):
+                    yield from blocks(layout.ROOT_MEMORY, text)
 
 
 def _conversations(source: Source, platform: str, key: str, messages: _Messages) -> Iterator[Item]:
-    for name in source.expect(_files(source)):
+    for name in source.expect(source.data(*CHATS)):
         for number, one in enumerate(source.elements(name), start=1):
             if not isinstance(one, dict) or key not in one:
                 where = f"{name} element {number}"
@@ -103,16 +89,3 @@ def _of_claude(conversation: dict[str, object]) -> Iterator[Message]:
 
 def _is_text(part: object) -> bool:
     return isinstance(part, dict) and isinstance(part.get("text"), str)
-
-
-def _texts(content: object) -> Iterator[str]:
-    """The texts of whatever shape; not those of keys such as ids."""
-    match content:
-        case str(text) if " " in text:
-            yield text
-        case dict(values):
-            for value in values.values():
-                yield from _texts(value)
-        case list(values):
-            for value in values:
-                yield from _texts(value)

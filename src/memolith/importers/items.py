@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+import tomllib
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import blake2b
+from importlib import resources
 from typing import Literal
 
 from memolith.clock import Clock
 from memolith.files.document import Document
 from memolith.files.front_matter import parse_header, split_note
 from memolith.files.gate import NOT_YET
-from memolith.files.notes import file_date, make_slug, readable_note
+from memolith.files.notes import file_date, make_slug
 from memolith.files.record_format import RecordFormatError, json_part, parse_json, parse_time
 from memolith.results import Turn
 from memolith.types import SENSITIVITIES, Provenance, Record
@@ -21,6 +23,8 @@ from memolith.types import SENSITIVITIES, Provenance, Record
 Place = Literal["memory", "log", "archive", "experiences", "note"]
 _BULLET = re.compile(r"(?:[-*+]|\d{1,9}[.)])[ \t]")
 _FENCE = re.compile(r"[ \t]*(```|~~~)")
+_NUMBER = re.compile(r"\d+")
+_NOTHING = re.compile(r"(?!)")
 _MAX_NAME = 200
 
 
@@ -65,7 +69,6 @@ class Skip:
 
     kind: str
     reason: str
-    count: int = 1
     where: str = ""
 
 
@@ -95,25 +98,20 @@ def make_record(
         # A mark that we do not know may have been meant to hide it.
         sensitivity=mark if mark in SENSITIVITIES else "secret",
     )
-    keywords, metadata = more.get("keywords"), more.get("metadata")
+    keywords, metadata, replaced = map(more.get, ("keywords", "metadata", "supersedes"))
     listed = keywords if isinstance(keywords, list | tuple) else ()
     return Record(
         id=str(more.get("id") or "") or stable_id(channel, category, text),
         text=text.replace("\r\n", "\n").strip(),
         category=one_name(category, "note"),
         session=one_name(str(more.get("session") or ""), "main"),
-        created=_whole_milliseconds(created) or NOT_YET,
+        created=created or NOT_YET,
         provenance=provenance,
         keywords=tuple(dict.fromkeys(str(word) for word in listed if str(word).strip())),
         metadata=metadata if isinstance(metadata, dict) else {},
-        supersedes=replaced if isinstance(replaced := more.get("supersedes"), str) else None,
-        expires=_whole_milliseconds(moment(more.get("expires"))),
+        supersedes=replaced if isinstance(replaced, str) else None,
+        expires=moment(more.get("expires")),
     )
-
-
-def _whole_milliseconds(at: datetime | None) -> datetime | None:
-    """The moment as files keep it."""
-    return at and at.replace(microsecond=at.microsecond // 1000 * 1000)
 
 
 def one_name(text: str, default: str) -> str:
@@ -125,14 +123,15 @@ def moment(value: object, clock: Clock | None = None) -> datetime | None:
     """A moment from ISO 8601, or seconds or milliseconds since 1970; one without zone is the user's."""
     try:
         if isinstance(value, int | float) and not isinstance(value, bool):
-            return datetime.fromtimestamp(value / (1000 if value > 1e11 else 1), UTC)
-        if not isinstance(value, str) or not value.strip():
+            found = datetime.fromtimestamp(value / (1000 if value > 1e11 else 1), UTC)
+        elif isinstance(value, str) and value.strip():
+            found = datetime.fromisoformat(value.strip())
+        else:
             return None
-        found = datetime.fromisoformat(value.strip())
         if found.tzinfo is None and clock is not None:
-            zone = clock.local(found.replace(tzinfo=UTC)).tzinfo
-            found = found.replace(tzinfo=zone)
-        return parse_time(found.isoformat(), "")
+            found = found.replace(tzinfo=clock.local(found.replace(tzinfo=UTC)).tzinfo)
+        whole = found.replace(microsecond=found.microsecond // 1000 * 1000)  # as files keep it
+        return parse_time(whole.isoformat(), "")
     except (ValueError, OverflowError, OSError, RecordFormatError):
         return None
 
@@ -142,21 +141,23 @@ def text_file(path: str, data: bytes) -> File:
     return File(path, data, tuple(blocks(path, data.decode(errors="replace"))))
 
 
-def settings(
-    values: Mapping[str, object], names: Mapping[str, str], origin: str
-) -> Iterator[Value]:
-    """The settings of another program; `names` are ours for its dotted keys."""
-    for key, value in values.items():
+def settings(program: str, values: Mapping[str, object], origin: str) -> Iterator[Value]:
+    """The settings of another program, in tables or with dots in their names."""
+    table = (resources.files("memolith.importers") / "settings.toml").read_text("utf-8")
+    names, waiting = tomllib.loads(table)[program], list(values.items())
+    while waiting:
+        key, value = waiting.pop(0)
         if isinstance(value, dict):
-            inner = {f"{key}.{name}": one for name, one in value.items()}
-            yield from settings(inner, names, origin)
+            waiting[:0] = [(f"{key}.{name}", inner) for name, inner in value.items()]
         else:
-            yield Value(names.get(key, ""), value, f"{origin}: {key}")
+            name, _, unit = names.get(key, "").partition(" / ")
+            if unit and (number := _NUMBER.match(str(value))):
+                value = f"{int(number[0]) / int(unit):g}"
+            yield Value(name, value, f"{origin}: {key}")
 
 
-def blocks(path: str, text: str, *, skip: Iterable[str] = ()) -> Iterator[Block]:
+def blocks(path: str, text: str, skip: re.Pattern[str] = _NOTHING) -> Iterator[Block]:
     """The paragraphs and list items of Markdown, each with its heading; `skip` are lines of a template."""
-    left_out = frozenset(skip)
     heading, lines, fence = "", list[str](), ""
     for line in [*text.replace("\r\n", "\n").split("\n"), ""]:
         mark = _FENCE.match(line)
@@ -168,8 +169,8 @@ def blocks(path: str, text: str, *, skip: Iterable[str] = ()) -> Iterator[Block]
         if mark and (not fence or line.strip() == fence):
             fence = "" if fence else mark[1]
         if ends and line.startswith("#"):
-            heading = "" if line.strip() in left_out else line.rstrip()
-        elif not ends and line.strip() not in left_out:
+            heading = "" if skip.match(line) else line.rstrip()
+        elif not ends and not skip.match(line):
             lines.append(line)
     if lines:
         yield Block(path, "\n".join(lines), heading)
@@ -181,29 +182,24 @@ def parts_of(
     place: Place,
     channel: str,
     otherwise: datetime | None = None,
-    name: str = "",
+    skip: re.Pattern[str] = _NOTHING,
 ) -> Iterator[Line | Block | Skip]:
-    """The records of a Markdown file in order, and the paragraphs between them.
-
-    They go to `path`; `name` is the file they come from, if it has another name.
-    """
+    """The records of a Markdown file in order, and the paragraphs between them."""
     prose: list[bytes] = []
     for line in Document.parse(path, data).lines:
         part = None if line.fenced else json_part(line.data)
         if part is None or b'"text"' not in part:
             prose.append(line.data)
             continue
-        yield from blocks(path, b"".join(prose).decode(errors="replace"))
-        prose, where = [], f"{name or path} line {line.number}"
+        yield from blocks(path, b"".join(prose).decode(errors="replace"), skip)
+        prose, reason = [], "line without a text"
         try:
             record = record_from(parse_json(part.strip()), channel, otherwise)
         except RecordFormatError as error:
-            reason = error.message.partition(":")[0][:60]
-            yield Skip("records", f"damaged line ({reason})", where=where)
-        else:
-            skip = Skip("records", "line without a text", where=where)
-            yield Line(record, place) if record else skip
-    yield from blocks(path, b"".join(prose).decode(errors="replace"))
+            record, reason = None, f"damaged line ({error.message.partition(':')[0][:60]})"
+        where = f"{path} line {line.number}"
+        yield Line(record, place) if record else Skip("records", reason, where)
+    yield from blocks(path, b"".join(prose).decode(errors="replace"), skip)
 
 
 def record_from(content: object, channel: str, fallback: datetime | None = None) -> Record | None:
@@ -224,27 +220,22 @@ def record_from(content: object, channel: str, fallback: datetime | None = None)
 
 def note_of(path: str, data: bytes, channel: str, modified: datetime) -> Record | None:
     """The record of a Markdown file with front matter of whatever program; None without a text."""
-    record = readable_note(path, data)
-    if record is not None and record.text.strip():
-        return record
     head, body = split_note(data) or (b"{}", data)
     try:
         header = parse_header(head)
     except RecordFormatError:
         header = {}
-    text = body.decode(errors="replace").replace("\r\n", "\n").strip()
+    text = body.decode(errors="replace").strip()
     if not text:
         return None
-    day = file_date(path)
-    dates = (moment(header.get(key)) for key in ("created_at", "created", "date", "updated"))
-    named = datetime(day.year, day.month, day.day, tzinfo=UTC) if day else modified
-    inner = header.get("metadata")
-    kind = header.get("category") or (inner.get("type") if isinstance(inner, dict) else None)
+    days = (*map(header.get, ("created_at", "created", "date", "updated")), str(file_date(path)))
     words = next(filter(None, map(header.get, ("keywords", "tags", "name", "title"))), ())
-    category = make_slug(str(kind or header.get("type") or "note"))
     more = {
         "id": stable_id(channel, path),
         "keywords": words.split() if isinstance(words, str) else words,
         "metadata": {key: header[key] for key in ("description",) if header.get(key)},
+        "sensitivity": header.get("sensitivity"),
     }
-    return make_record(text, channel, next(filter(None, dates), named), category, **more)
+    category = make_slug(str(header.get("category") or header.get("type") or "note"))
+    created = next(filter(None, map(moment, days)), modified)
+    return make_record(text, channel, created, category, **more)

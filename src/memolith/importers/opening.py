@@ -7,21 +7,23 @@ import json
 import os
 import re
 import zipfile
+import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from functools import cached_property
 from itertools import chain, islice
+from typing import IO
 
 from memolith.errors import FileFormatError, NotFoundError, RefusedError
-from memolith.files.folder import Folder, our_errors
+from memolith.files.folder import Folder
 
 _BLOCK = 1 << 18
-# Of one member of an archive, and of one element of a list: no chat is as large.
-_MAX_MEMBER = 8 << 30
+# Of one file, and of one element of a list: no chat is as large.
+_MAX_BYTES = 8 << 30
 _MAX_ELEMENT = 128 << 20
-_MAX_FILE = 64 << 20
+_MAX_SMALL = 64 << 20
 # Texts of chats are packed to a tenth; what claims to be a thousand times its size is a trap.
 _MAX_RATIO = 300
 _FREE = 16 << 20
@@ -35,45 +37,39 @@ class Source(AbstractContextManager["Source"]):
         """`path` is a folder, a zip archive, or one file, which is then the only one there."""
         self.path = os.path.realpath(os.path.expanduser(path))
         self.done = self.total = 0
-        self._only = ""
         self._zip: zipfile.ZipFile | None = None
-        self._folder: Folder | None = None
         if not os.path.exists(self.path):
             raise NotFoundError(f"There is nothing at {path}.", name=path, hint="Check the path.")
+        self.is_file = not os.path.isdir(self.path) and not zipfile.is_zipfile(self.path)
+        if self.is_file and self.path.lower().endswith(".zip"):
+            hint = "Download it again, or give the unpacked folder."
+            raise FileFormatError(f"{path} is not a zip archive.", path=path, hint=hint)
         if os.path.isdir(self.path):
             self._folder = Folder(self.path)
             return
-        if zipfile.is_zipfile(self.path):
+        self._folder = Folder(os.path.dirname(self.path))
+        if not self.is_file:
             self._zip = zipfile.ZipFile(self.path)
-            return
-        if self.path.lower().endswith(".zip"):
-            hint = "Download it again, or give the unpacked folder."
-            raise FileFormatError(f"{path} is not a zip archive.", path=path, hint=hint)
-        above, self._only = os.path.split(self.path)
-        self._folder = Folder(above)
 
     def __exit__(self, *_: object) -> None:
+        self._folder.close()
         if self._zip is not None:
             self._zip.close()
-        if self._folder is not None:
-            self._folder.close()
-
-    @property
-    def is_file(self) -> bool:
-        """Whether it is one file, and not a folder or an archive."""
-        return bool(self._only)
 
     def names(self, *patterns: str) -> list[str]:
         """The files whose names are like one of these patterns, sorted; links are left out."""
         return [name for name in self._all if any(fnmatchcase(name, like) for like in patterns)]
 
+    def data(self, *patterns: str) -> list[str]:
+        """The same, if it is not one file, which is then meant whatever its name."""
+        return list(self._all) if self.is_file else self.names(*patterns)
+
     @cached_property
     def _all(self) -> dict[str, None]:
-        if self._zip is not None:
-            return dict.fromkeys(sorted(one.filename for one in self._zip.infolist()))
-        if self._only or self._folder is None:
-            return {self._only: None}
-        return dict.fromkeys(sorted(self._folder.walk(suffix="", hidden=True)))
+        if self.is_file:
+            return {os.path.basename(self.path): None}
+        walk = self._folder.walk(suffix="", hidden=True)
+        return dict.fromkeys(sorted(self._zip.namelist() if self._zip else walk))
 
     def expect(self, names: Iterable[str]) -> list[str]:
         """The names, and their sizes counted in for the progress."""
@@ -81,7 +77,7 @@ class Source(AbstractContextManager["Source"]):
         for name in found:
             if self._zip is not None:
                 self.total += self._zip.getinfo(name).file_size
-            elif self._folder is not None and (stamp := self._folder.stamp(name)):
+            elif stamp := self._folder.stamp(name):
                 self.total += stamp[1]
         return found
 
@@ -91,30 +87,39 @@ class Source(AbstractContextManager["Source"]):
 
     def on_disk(self, name: str) -> str | None:
         """The full path of a file; None if there is none, or only inside an archive."""
-        if self._zip is not None or name not in self._all:
-            return None
-        return os.path.join(os.path.dirname(self.path) if self._only else self.path, name)
+        is_there = self._zip is None and name in self._all
+        return os.path.join(self._folder.root, name) if is_there else None
 
     def modified(self, name: str) -> datetime:
         """When a file was changed last."""
         if self._zip is not None:
             return datetime(*self._zip.getinfo(name).date_time, tzinfo=UTC)
-        with our_errors(name):
-            return datetime.fromtimestamp(os.stat(self.on_disk(name) or name).st_mtime, UTC)
+        return datetime.fromtimestamp(int(os.stat(self.on_disk(name) or name).st_mtime), UTC)
 
     def blocks(self, name: str) -> Iterator[bytes]:
         """The content of a file, block by block; an archive that unfolds without end is refused."""
+        read, limit = 0, _MAX_BYTES
         if self._zip is not None:
-            yield from self._unpacked(self._zip, name)
-            return
-        if self._folder is None:
-            return
-        with our_errors(name):
-            fd, _ = self._folder.open(name)
-            with open(fd, "rb") as file:
+            limit = min(limit, _FREE + _MAX_RATIO * self._zip.getinfo(name).compress_size)
+        try:
+            with self._opened(name) as file:
                 while block := file.read(_BLOCK):
+                    read += len(block)
                     self.done += len(block)
+                    if read > limit:
+                        raise RefusedError(
+                            f"{name} unfolds to far more than it should: it is not read further.",
+                            hint="Unpack the archive yourself, and import the folder.",
+                        )
                     yield block
+        except (zipfile.BadZipFile, zlib.error, RuntimeError, EOFError, OSError) as error:
+            reason = f"{name} cannot be read: {error}."
+            raise FileFormatError(reason, path=self.path, hint="Unpack or mend it.") from error
+
+    def _opened(self, name: str) -> IO[bytes]:
+        if self._zip is not None:
+            return self._zip.open(name)
+        return open(self._folder.open(name)[0], "rb")
 
     def read(self, name: str) -> bytes | None:
         """The whole content of a small file; None if there is no such file."""
@@ -123,7 +128,7 @@ class Source(AbstractContextManager["Source"]):
         data = bytearray()
         for block in self.blocks(name):
             data += block
-            if len(data) > _MAX_FILE:
+            if len(data) > _MAX_SMALL:
                 raise FileFormatError(f"{name} is larger than 64 MB.", path=name, hint="Split it.")
         return bytes(data)
 
@@ -141,7 +146,7 @@ class Source(AbstractContextManager["Source"]):
         for block in self.blocks(name):
             *whole, rest = (rest + block).split(b"\n")
             yield from whole
-            if len(rest) > _MAX_FILE:
+            if len(rest) > _MAX_SMALL:
                 raise FileFormatError(f"{name} has a line of more than 64 MB.", path=name)
         if rest.strip():
             yield rest
@@ -149,24 +154,6 @@ class Source(AbstractContextManager["Source"]):
     def elements(self, name: str) -> Iterator[object]:
         """The elements of a JSON list, one at a time; of anything else in JSON, that itself."""
         return json_elements(name, self.blocks(name))
-
-    def _unpacked(self, archive: zipfile.ZipFile, name: str) -> Iterator[bytes]:
-        member, read = archive.getinfo(name), 0
-        try:
-            with archive.open(member) as file:
-                while block := file.read(_BLOCK):
-                    read += len(block)
-                    self.done += len(block)
-                    is_trap = read > _FREE + _MAX_RATIO * member.compress_size
-                    if is_trap or read > _MAX_MEMBER:
-                        raise RefusedError(
-                            f"{name} unfolds to far more than it should: it is not read further.",
-                            hint="Unpack the archive yourself, and import the folder.",
-                        )
-                    yield block
-        except (zipfile.BadZipFile, RuntimeError, EOFError, OSError, NotImplementedError) as error:
-            reason = f"{name} cannot be unpacked: {error}."
-            raise FileFormatError(reason, path=self.path, hint="Unpack it yourself.") from error
 
 
 def json_elements(name: str, data: Iterable[bytes]) -> Iterator[object]:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from memolith.clock import Clock
 from memolith.config.load import parse_toml
 from memolith.config.sections import SETTINGS
-from memolith.errors import RefusedError, StorageError
+from memolith.errors import RefusedError
 from memolith.files import atomic_write, layout
 from memolith.files.chat_log import ARCHIVE, parse_turn
-from memolith.files.document import Document
 from memolith.files.folder import Folder
 from memolith.files.ledger import archives_elsewhere
 from memolith.files.notes import is_note_path, readable_note
@@ -19,13 +19,17 @@ from memolith.importers.items import Block, File, Item, Line, Place, Skip, Value
 from memolith.importers.opening import Source
 from memolith.results import Turn
 from memolith.store import Store
-from memolith.types import Plain, Progress, Record
+from memolith.types import Plain, Progress
 
-_TOP = (layout.CONVERSATIONS, layout.SETTINGS)
+_OTHERS = (
+    layout.CONVERSATIONS, layout.SETTINGS, ARCHIVE, layout.TOMBSTONES, layout.ARCHIVES,
+)  # fmt: skip
 _PLACES: dict[str, Place] = {
     layout.ROOT_MEMORY: "memory", layout.NESTED_MEMORY: "memory", layout.EXPERIENCES: "experiences",
 }  # fmt: skip
-_HIDDEN = (ARCHIVE, layout.TOMBSTONES, layout.ARCHIVES)
+
+
+MARKS = (layout.SETTINGS, f"{layout.ARCHIVE_FOLDER}/*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,56 +38,34 @@ class ExportReport(Plain):
 
     path: str
     files: int
-    bytes: int
     records: int
     secret: int  # of them
 
 
 def export(store: Store, target: str, progress: Progress | None = None) -> ExportReport:
     """Write every file of this memory to a new folder, which is a memory again; nobody writes meanwhile."""
-    with store.changing() as transaction, _opened(target) as folder:
-        with folder.scan() as found:
-            if next(found, None) is not None:
-                hint = "Name a folder that is empty, or not there yet."
-                raise RefusedError(f"{target} is not empty. Nothing was written.", hint=hint)
+    if os.path.exists(target) and not (os.path.isdir(target) and not os.listdir(target)):
+        hint = "Name a folder that is empty, or not there yet."
+        raise RefusedError(f"{target} is not an empty folder. Nothing was written.", hint=hint)
+    with store.changing() as transaction, Folder(target, create=True) as folder:
         names = _files(transaction.folder)
-        size = records = secret = 0
         for number, name in enumerate(names, start=1):
-            data = transaction.folder.read(name) or b""
             atomic_write.make_folders(folder, name)
+            data = transaction.folder.read(name) or b""
             atomic_write.write_private_file(folder, name, data)
-            size += len(data)
-            if name == store.journal.primary or is_note_path(name):
-                note = _note(name, data)
-                kept = [note] if note else [one for _, one in Document.parse(name, data).records()]
-                records += len(kept)
-                secret += sum(one.sensitivity == "secret" for one in kept)
             if progress is not None:
                 progress(number, len(names))
-    return ExportReport(
-        path=folder.root, files=len(names), bytes=size, records=records, secret=secret
-    )
-
-
-def _opened(target: str) -> Folder:
-    try:
-        return Folder(target, create=True)
-    except StorageError as error:
-        error.hint = "Name another folder, where you may write."
-        raise
+        kept = store.records(include_secret=True, include_past=True)
+    secret = sum(record.sensitivity == "secret" for record in kept)
+    return ExportReport(path=folder.root, files=len(names), records=len(kept), secret=secret)
 
 
 def _files(folder: Folder) -> list[str]:
     found = [*folder.walk(deep=False), *folder.walk(layout.DAILY_FOLDER, suffix="", hidden=True)]
     found += folder.walk(layout.ARCHIVE_FOLDER, suffix="", hidden=True)
     found += archives_elsewhere(folder)
-    found += [name for name in (*_TOP, *_HIDDEN) if folder.stamp(name) is not None]
+    found += [name for name in _OTHERS if folder.stamp(name) is not None]
     return list(dict.fromkeys(found))
-
-
-def detect(source: Source) -> bool:
-    """Whether the folder is an export, or a memory."""
-    return bool(source.names(layout.SETTINGS, f"{layout.ARCHIVE_FOLDER}/*"))
 
 
 def read(source: Source, _: Clock) -> Iterator[Item]:
@@ -97,33 +79,27 @@ def read(source: Source, _: Clock) -> Iterator[Item]:
             yield File(name, data, tuple(_parts(name, data)))
 
 
-def _note(name: str, data: bytes) -> Record | None:
-    return readable_note(name, data) if is_note_path(name) else None
-
-
 def _is_kept(name: str) -> bool:
     is_shown = name.endswith(".md") and "/." not in f"/{name}"
     places = (f"{layout.ARCHIVE_FOLDER}/", f"{layout.DAILY_FOLDER}/.dreams/")
-    return is_shown or name in (*_TOP, *_HIDDEN) or name.startswith(places)
+    return is_shown or name in _OTHERS or name.startswith(places)
 
 
 def _parts(name: str, data: bytes) -> Iterator[Line | Block | Turn | Skip]:
     """What of a file is taken where this memory has one of its own."""
+    note = readable_note(name, data) if is_note_path(name) else None
     if name == layout.CONVERSATIONS:
         yield from filter(None, map(parse_turn, data.split(b"\n")))
-    if not name.endswith(".md"):
-        return
-    if (note := _note(name, data)) is not None:
+    elif note is not None:
         yield Line(note, "note")
-        return
-    place: Place = "archive" if name.startswith(layout.ARCHIVE_FOLDER) else "log"
-    place = _PLACES.get(name, place)
-    template = layout.load_template(name)
-    if data.startswith(template):  # empty lines instead, so that the others keep their numbers
-        data = b"\n" * template.count(b"\n") + data.removeprefix(template)
-    for part in parts_of(name, data, place, "memolith"):
-        if not (place == "archive" and isinstance(part, Block)):
-            yield part
+    elif name.endswith(".md"):
+        is_archive = name.startswith(layout.ARCHIVE_FOLDER)
+        place = _PLACES.get(name, "archive" if is_archive else "log")
+        template = layout.load_template(name)
+        if data.startswith(template):  # empty lines instead, so that the others keep their numbers
+            data = b"\n" * template.count(b"\n") + data.removeprefix(template)
+        parts = parts_of(name, data, place, "memolith")
+        yield from (part for part in parts if not (is_archive and isinstance(part, Block)))
 
 
 def _settings(path: str, data: bytes) -> Iterator[Item]:

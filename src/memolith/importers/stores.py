@@ -10,15 +10,12 @@ from memolith.importers.items import Item, Line, Skip, Value, make_record, momen
 from memolith.importers.opening import Source
 from memolith.index.foreign import read_table
 
-
-def detect_mcp(source: Source) -> bool:
-    """Whether it is the file of the MCP memory server."""
-    return source.begins_with(b'"entityType"', _json_files(source))
+JSON_FILES = ("memory.json*", "memories.json*", "*/memory.json*")
 
 
 def read_mcp(source: Source, _: Clock) -> Iterator[Item]:
     """Each observation of an entity and each relation is a record; they have no date but the file's."""
-    for name in source.expect(_json_files(source)):
+    for name in source.expect(source.data(*JSON_FILES)):
         for element in source.elements(name):
             yield from _graph(element, source.modified(name))
 
@@ -40,15 +37,9 @@ def _graph(element: object, created: datetime) -> Iterator[Item]:
             yield Skip("records", "neither an entity nor a relation")
 
 
-def detect_mem0(source: Source) -> bool:
-    """Whether it is the folder of mem0, or an export of its memories."""
-    is_export = source.begins_with(b'"memory"', _json_files(source))
-    return is_export or bool(source.names("history.db"))
-
-
 def read_mem0(source: Source, clock: Clock) -> Iterator[Item]:
     """What holds now: of `get_all` as JSON, or of the history that mem0 keeps in SQLite."""
-    for name in source.expect(_json_files(source)):
+    for name in source.expect(source.data(*JSON_FILES)):
         for element in source.elements(name):
             match element:
                 case {"results": list(memories)} | {"memories": list(memories)} | list(memories):
@@ -80,26 +71,9 @@ def _fact(text: str, channel: str, created: datetime | None, **more: object) -> 
     return Line(make_record(text, channel, created, "fact", **more))
 
 
-def _json_files(source: Source) -> list[str]:
-    patterns = ("memory.json*", "memories.json*", "*/memory.json*")
-    return source.names(*(("*.json", "*.jsonl") if source.is_file else patterns))
-
-
-def detect_basic_memory(source: Source) -> bool:
-    """Whether it is a folder of basic-memory, which gives each file a permalink."""
-    return not source.is_file and source.begins_with(b"\npermalink:", source.names("*.md"))
-
-
-def detect_obsidian(source: Source) -> bool:
-    """Whether it is a vault of Obsidian."""
-    return bool(source.names(".obsidian/*"))
-
-
-def detect_folder(source: Source) -> bool:
-    """Whether it is a folder with Markdown at its top."""
-    return not source.is_file and any("/" not in name for name in source.names("*.md"))
-
-
 def read_folder(source: Source, _: Clock) -> Iterator[Item]:
     """Nothing is copied: the folder is searched where it is, and stays as it is."""
-    yield Value("index.extra_paths", [source.path], "folder")
+    if source.is_file:
+        yield Skip("files", "a single file: give the folder that it is in")
+    else:
+        yield Value("index.extra_paths", [source.path], "folder")

@@ -19,16 +19,6 @@ _UUID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
 _OF_HOST = ("# AGENTS.md instructions", "[Request interrupted by user", "Caveat: ")
 
 
-def detect_claude_code(source: Source) -> bool:
-    """Whether the folder is `~/.claude`, or one of its projects."""
-    return bool(source.names("projects/*/*.jsonl"))
-
-
-def detect_codex(source: Source) -> bool:
-    """Whether the folder is `~/.codex`, or that of its sessions."""
-    return bool(source.names("*rollout-*.jsonl"))
-
-
 def read_claude_code(source: Source, _: Clock) -> Iterator[Item]:
     """The chats of all projects, each session by its id; and what Claude noted for itself."""
     names = [name for name in source.names("*.jsonl") if "/subagents/" not in name]

@@ -30,7 +30,7 @@ from memolith.types import Plain, Record
 IMPORTS = f"{STATE_FOLDER}/imports.jsonl"
 # A larger history is not searched any more (`files.disk_view`), and what is logged later needs room, too.
 _MAX_HISTORY = 56 << 20
-_MAX_BATCH, _MAX_BATCH_BYTES = 500, 1 << 20
+_MAX_BATCH = 500
 _ID = re.compile(rb'(?:"id": ?"|^id: "?)([^"\n]{1,200})', re.MULTILINE)
 _FOLDERS = "index.extra_paths"
 _KINDS = {Line: "records", Block: "paragraphs", File: "files", Turn: "turns", Value: "settings"}
@@ -64,19 +64,19 @@ class ImportReport(Plain):
     settings: list[str] = field(default_factory=list)  # that were taken over, as `name = value`
     warnings: list[str] = field(default_factory=list)
 
-    def count(self, item: Item, how: Literal["added", "known", "skipped"], number: int = 1) -> None:
-        """Count items of a kind that were read, and what became of them."""
+    def count(self, item: Item, how: Literal["added", "known", "skipped"]) -> None:
+        """Count an item by its kind, and what became of it."""
         kind = item.kind if isinstance(item, Skip) else _KINDS[type(item)]
         if isinstance(item, Line):
             kind = _PLACES.get(item.place, kind)
         counts = self.counts.setdefault(kind, Counts())
-        counts.read += number
-        setattr(counts, how, getattr(counts, how) + number)
+        counts.read += 1
+        setattr(counts, how, getattr(counts, how) + 1)
 
-    def skip(self, item: Item, reason: str, number: int = 1) -> None:
+    def skip(self, item: Item, reason: str) -> None:
         """Count something that is not taken."""
-        self.count(item, "skipped", number)
-        self.skipped[reason] += number
+        self.count(item, "skipped")
+        self.skipped[reason] += 1
         if isinstance(item, Skip) and item.where:
             self.skipped_first.setdefault(reason, item.where)
 
@@ -97,7 +97,6 @@ class Writer:
         self._history = 0  # bytes
         self._chats: Counter[str] = Counter()
         self._batch: list[tuple[_Written, str]] = []
-        self._bytes = 0
         if store.profile.exists:
             with Folder(store.root) as folder:
                 self._look(folder)
@@ -105,14 +104,14 @@ class Writer:
     def take(self, item: Item) -> None:
         """Write an item, now or with the next ones, unless it is here already."""
         if isinstance(item, Skip):
-            self.report.skip(item, item.reason, item.count)
+            self.report.skip(item, item.reason)
             return
-        if isinstance(item, File) and item.parts and self._is_taken(item):
+        if isinstance(item, File) and item.parts and self._is_other(item):
             for part in item.parts:
                 self.take(part)
             return
         try:
-            kept = self._set(item) if isinstance(item, Value) else self._chosen(item)
+            kept = self._set(item) if isinstance(item, Value) else self._new(item)
         except MemolithError as error:
             self.report.skip(item, error.message.partition(";")[0][:160])
             return
@@ -125,7 +124,7 @@ class Writer:
 
     def flush(self) -> None:
         """Write what waits, in one transaction; if we die, the next import goes on behind it."""
-        batch, self._batch, self._bytes = self._batch, [], 0
+        batch, self._batch = self._batch, []
         reused: set[str] = set()
         if batch and not self.report.dry_run:
             with self.store.writing() as transaction:
@@ -150,74 +149,44 @@ class Writer:
                 f" To keep them: memolith config set chat.max_entries {max(long)}"
             )
 
-    def _chosen(self, item: _Written) -> tuple[_Written, str] | None:
+    def _new(self, item: _Written) -> tuple[_Written, str] | None:
         """An item as it is written, with the digest by which it is known; None if it is here already.
 
         Raises MemolithError for what is not taken.
         """
         key = ""
         match item:
+            case Turn():
+                return self._new_turn(item)
             case Line():
                 item = self._checked(item)
                 key = digest("id", item.record.id)
-            case Turn():
-                when = encode_time(item.created)
-                key = digest("turn", item.platform, item.chat, when, item.user, item.assistant)
-                return self._chosen_turn(item, key)
             case Block():
                 key = digest("block", self._place(item.path), " ".join(item.text.split()))
                 if item.text.encode(errors="replace") in self._read(item.path):
                     return None
             case File():
                 key = _file_key(item)
-                if self._is_taken(item):
+                if self._is_other(item):
                     raise RefusedError(f"this memory has its own {item.path}")
                 if self._read(item.path) == item.data:
                     return None
         return None if key in self._known else (item, key)
 
-    def _put(self, item: _Written, key: str) -> None:
-        """Have an item wait; whole files and notes are not written with lines that may go into them."""
-        is_note = isinstance(item, Line) and item.place == "note"
-        before = self._batch[-1][0] if self._batch else item
-        if is_note or isinstance(before, File) != isinstance(item, File):
-            self.flush()
-        self._known.add(key)
-        self._batch.append((item, key))
-        self._bytes += len(item.data if isinstance(item, File) else repr(item))
-        if is_note or len(self._batch) >= _MAX_BATCH or self._bytes > _MAX_BATCH_BYTES:
-            self.flush()
-
-    def _checked(self, item: Line) -> Line:
-        """The record as the gate lets it in."""
-        record, now = item.record, self.store.clock.now()
-        category = make_slug(record.category) if item.place == "note" else record.category
-        text = gate.own_words(record.text)
-        created = min(record.created, now)
-        record = replace(record, text=text, category=category, created=created, citation=None)
-        gate.check_record(record)
-        if {record.id, ledger.digest(text)} & self._stones:
-            raise RefusedError("you had it forgotten")
-        marked = replace(gate.mark_keys(record), warnings=())
-        self.report.marked_secret += marked.sensitivity != record.sensitivity
-        if item.place == "note":
-            note_bytes(marked)  # a note that cannot be kept is refused before others wait with it
-        return replace(item, record=marked)
-
-    def _chosen_turn(self, turn: Turn, key: str) -> tuple[Turn, str] | None:
+    def _new_turn(self, turn: Turn) -> tuple[Turn, str] | None:
         config, report = self.store.config.chat, self.report
         if self._since and turn.created < self._since:
             raise RefusedError("older than --since")
-        gate.check_name("chat", turn.chat)
-        gate.check_name("platform", turn.platform)
+        when = encode_time(turn.created)
+        key = digest("turn", turn.platform, turn.chat, when, turn.user, turn.assistant)
         kept = kept_turn(turn, config.max_chars_per_entry)
         # Logged when it was said, imported before, or restored; each of them is one turn of the source.
-        here = next((said for said in map(_said, (turn, kept)) if self._said[said] > 0), "")
-        is_here = bool(here)
-        self._said[here] -= is_here
-        if key in self._imported and not is_here:
+        if self._said[_said(kept)] > 0:
+            self._said[_said(kept)] -= 1
+            return None
+        if key in self._imported:
             raise RefusedError("you had it forgotten, or deleted it")
-        if key in self._known or is_here:
+        if key in self._known:
             return None
         if not config.enabled:
             raise RefusedError("the chat history is switched off (chat.enabled)")
@@ -232,7 +201,23 @@ class Writer:
         report.cut += sum(len(text) > config.max_chars_per_entry for text in texts)
         return kept, key
 
-    def _is_taken(self, item: File) -> bool:
+    def _checked(self, item: Line) -> Line:
+        """The record as the gate lets it in."""
+        record, now = item.record, self.store.clock.now()
+        category = make_slug(record.category) if item.place == "note" else record.category
+        text = gate.own_words(record.text)
+        record = replace(record, text=text, category=category, created=min(record.created, now))
+        record = replace(record, citation=None)
+        gate.check_record(record)
+        if {record.id, ledger.digest(text)} & self._stones:
+            raise RefusedError("you had it forgotten")
+        marked = replace(gate.mark_keys(record), warnings=())
+        self.report.marked_secret += marked.sensitivity != record.sensitivity
+        if item.place == "note":
+            note_bytes(marked)  # a note that cannot be kept is refused before others wait with it
+        return replace(item, record=marked)
+
+    def _is_other(self, item: File) -> bool:
         """Whether there is another file in its place, with more than our template in it."""
         free = (b"", layout.load_template(item.path), item.data)
         return _file_key(item) not in self._known and self._read(item.path) not in free
@@ -257,6 +242,17 @@ class Writer:
         if not self.report.dry_run:
             rewrite_file(change.path, change.apply, store.config.store)
         return item
+
+    def _put(self, item: _Written, key: str) -> None:
+        """Have an item wait; whole files and notes are not written with lines that may go into them."""
+        is_note = isinstance(item, Line) and item.place == "note"
+        before = self._batch[-1][0] if self._batch else item
+        if is_note or isinstance(before, File) != isinstance(item, File):
+            self.flush()
+        self._known.add(key)
+        self._batch.append((item, key))
+        if is_note or len(self._batch) >= _MAX_BATCH:
+            self.flush()
 
     def _write(self, batch: list[_Written], transaction: Transaction) -> set[str]:
         """Plan each item and commit; returns the ids of records that were there already in other words."""
@@ -284,9 +280,9 @@ class Writer:
         return {asked.id for asked, kept in zip(records, done, strict=True) if kept.reused}
 
     def _append_line(self, transaction: Transaction, record: Record, place: str) -> None:
-        config = self.store.config
+        config, clock = self.store.config, self.store.clock
         if record.created == gate.NOT_YET:
-            record = replace(record, created=self.store.clock.now())
+            record = replace(record, created=clock.now())
         line = encode_line(record)
         if place == "experiences":
             transaction.append(config.experiences.path, line, template=layout.EXPERIENCES)
@@ -294,7 +290,7 @@ class Writer:
         if place == "archive":
             ledger.note_archive(transaction, config.trim.archive_path)
             transaction.append(config.trim.archive_path, line)
-        transaction.append(layout.daily_log(self.store.clock.day_of(record.created)), line)
+        transaction.append(layout.daily_log(clock.day_of(record.created)), line)
 
     def _place(self, path: str) -> str:
         """Where a file is in this memory: some are where the settings say."""
