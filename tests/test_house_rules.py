@@ -32,7 +32,7 @@ CEILINGS = {
     "engines": (1_314, 7),
     "files": (3_415, 26),
     "hosts": (661, 7),
-    "importers": (999, 9),
+    "importers": (1_199, 9),
     "index": (1_767, 12),
     "ingest": (1_182, 10),
     "jobs": (8_504, 50),
