@@ -14,7 +14,7 @@ from memolith.files.chat_log import encode_turn
 from memolith.files.chunking import STANDARD, chunk_file
 from memolith.files.notes import encode_record, file_date
 from memolith.files.record_format import encode_line, is_utf16
-from memolith.jobs.statements import statements
+from memolith.jobs.sources import statements
 from memolith.results import Chunk, Turn
 from tests.files.samples import make_record
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from memolith.jobs.promotion import score
-from memolith.jobs.recall_state import Recalled, RecallState
+from memolith.jobs.recall_state import Recalled, RecallState, score
 from memolith.jobs.recalls import Shown, Used, fold
 
 NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)

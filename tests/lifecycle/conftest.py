@@ -10,7 +10,6 @@ import pytest
 from memolith import Memory
 from memolith.embed.choose import choose_embedder
 from memolith.jobs import experiences as unique
-from memolith.jobs import known_texts
 from memolith.llm.rules import Rules
 from tests.lifecycle.life import live
 
@@ -37,8 +36,7 @@ def model() -> Embedder:
 @pytest.fixture(autouse=True)
 def open_the_model_once(model: Embedder, monkeypatch: pytest.MonkeyPatch) -> None:
     """Jobs open it for each run, which is nothing in a night and much in a simulated year."""
-    for module in (known_texts, unique):
-        monkeypatch.setattr(module, "choose_embedder", lambda: model)
+    monkeypatch.setattr(unique, "choose_embedder", lambda: model)
 
 
 @pytest.fixture(autouse=True)

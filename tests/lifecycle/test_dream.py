@@ -256,7 +256,7 @@ def test_what_you_take_out_stays_out(life: Life) -> None:
     life.ask("what does Cookie weigh?", "carrots for the dog?", days=5)
     life.memory.jobs.dream()
     assert life.promoted() == []
-    assert "taken out" in life.memory.jobs.explain(f"{LOG}#L5").reason
+    assert "has left" in life.memory.jobs.explain(f"{LOG}#L5").reason
 
 
 def test_undoing_a_dream_restores_every_byte_and_it_does_not_come_back(life: Life) -> None:

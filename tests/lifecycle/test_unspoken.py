@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -53,7 +54,7 @@ def test_a_record_that_became_secret_is_gone_after_the_next_dream(life: Life) ->
     assert not known(life, "4711")
     assert known(life, COOKIE)
     state = read_state(lambda path: life.read(path).encode() or None)
-    assert set(state.signals) <= set(state.entries)
+    assert set(json.loads(life.read(recall_state.SIGNALS))) == set(state.entries)
 
 
 @pytest.mark.parametrize("where", ["MEMORY.md", "the daily log"])
@@ -120,7 +121,7 @@ def test_what_is_forgotten_while_a_dream_is_stored_stays_forgotten(
     ids = [record.id for record in secrets]
     life.ask(*(record.text for record in secrets), "Cookie the dog", days=1)
     other = Memory(life.memory.root, settings={"store.lock_timeout_seconds": 0.01})
-    real, waited = dream._update, []
+    real, waited = dream._latest, []
 
     def update(*given: Any) -> Any:
         made = real(*given)
@@ -133,7 +134,7 @@ def test_what_is_forgotten_while_a_dream_is_stored_stays_forgotten(
                 ids.clear()
         return made
 
-    monkeypatch.setattr(dream, "_update", update)
+    monkeypatch.setattr(dream, "_latest", update)
     life.memory.jobs.dream()
     assert waited == [False, True][:times]
     assert not known(life, f"{SAFE} and {times - 1}")

@@ -17,9 +17,8 @@ from memolith.text.promoted_line import Promoted, read_promoted
 
 TRAILER = _TRAILER.encode()
 MARK = b"<!-- memolith:dream "
-_BEGIN = re.compile(
-    rb"<!-- memolith:dream (\d{4}-\d\d-\d\d)(?: dropped=([0-9a-f,]{1,4000}))? -->\s*"
-)
+# Earlier versions noted behind the day what had left.
+_BEGIN = re.compile(rb"<!-- memolith:dream (\d{4}-\d\d-\d\d)(?: dropped=[0-9a-f,]{1,4000})? -->\s*")
 END = b"<!-- /memolith:dream -->"
 _HEADING = re.compile(rb"## Promoted by dreaming \(\d{4}-\d\d-\d\d\)\s*")
 
@@ -36,13 +35,12 @@ class PromotedFact:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A block: its lines, its day, its facts, and the claims that it says were dropped."""
+    """A block: its lines, its day and its facts."""
 
     first_line: int
     last_line: int
     day: str
     facts: tuple[PromotedFact, ...]
-    dropped: tuple[str, ...]
     ours: tuple[int, ...]  # the lines of markers and heading
     is_only_ours: bool
 
@@ -78,7 +76,6 @@ def _block(begin: re.Match[bytes], lines: Sequence[bytes], first: int) -> Block:
         last_line=first + len(lines) - 1,
         day=begin[1].decode(),
         facts=tuple(facts),
-        dropped=tuple(filter(None, (begin[2] or b"").decode().split(","))),
         ours=tuple(ours),
         is_only_ours=len(facts) + len(ours) == len(lines),
     )

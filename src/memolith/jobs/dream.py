@@ -10,33 +10,26 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from functools import cache
 
 from memolith.files import layout, recall_log
 from memolith.files.folder import Folder
-from memolith.files.promoted import blocks, generated_lines
-from memolith.files.transaction import Transaction
+from memolith.files.promoted import generated_lines
 from memolith.jobs import recall_state
 from memolith.jobs.changes import Edits, inserted_lines, split_lines
-from memolith.jobs.dream_page import Page, appended_diary, diary_entry, place_of, write_page
-from memolith.jobs.history import UNDONE, undone_by
+from memolith.jobs.dream_page import Page, appended_diary, diary_entry, write_page
 from memolith.jobs.job import Job, Plan, Reader, Snapshot, Workplace
-from memolith.jobs.known_texts import KnownTexts
-from memolith.jobs.promotion import YOU_UNDID_IT, Judge, Judgement, score
-from memolith.jobs.recall_state import Recalled, RecallState
+from memolith.jobs.promotion import NAME, YOU_UNDID_IT, Judge, Judgement, claims_in
+from memolith.jobs.recall_state import Recalled, RecallState, score
 from memolith.jobs.recalls import fold, read_log
 from memolith.jobs.reports import Change, Hunk
 from memolith.jobs.sources import Sources, secret_names
-from memolith.jobs.statements import Statement, statements
 from memolith.text.pieces import claim_key
 from memolith.text.promoted_line import TRAILER, read_promoted
-from memolith.text.summary_text import read_summary
 
 MAX_PROMOTED_CHARS = 8_000  # of MEMORY.md; the oldest promoted facts make room
 MAX_ENTRIES = 20_000  # about what a year of an agent's questions leaves
 _MAX_PATTERNS = 10
 _WEEK = timedelta(days=7)
-_LOADED_BY_AGENTS = (layout.ROOT_MEMORY, layout.NESTED_MEMORY, layout.USER)
 _LOGS = (recall_log.OLDER_LOG, recall_log.LOG)
 
 
@@ -67,38 +60,10 @@ def read_recalls(snapshot: Snapshot, place: Workplace) -> Recalls:
     return Recalls(seen=snapshot, before=before, state=state, noted=len(events))
 
 
-def make_judge(
-    place: Workplace, snapshot: Snapshot, state: RecallState, *, again: bool = False
-) -> Judge:
-    """What deep sleep judges by; `again` allows what was undone."""
-    memory = snapshot.read(place.config.profile.primary) or b""
-
-    def known() -> KnownTexts:
-        return KnownTexts(
-            text
-            for path in _LOADED_BY_AGENTS
-            for found in statements(path, snapshot.read(path) or b"")
-            for text in _texts_of(found)
-        )
-
-    return Judge(
-        state=state,
-        config=place.config.dream,
-        now=place.clock.now(),
-        promoted=_claims_in(memory),
-        sources=Sources(snapshot, place),
-        known=cache(known),
-        undone=undone_by(snapshot.read(UNDONE), DreamJob.name),
-        by_hand=place.by_hand,
-        again=again,
-    )
-
-
 class DreamJob(Job[Plan]):
     """Promote what has the numbers and still holds."""
 
-    name = "dream"
-    by_rules = False  # it compares by meaning
+    name = NAME
     sections = ("dream", "trim")
 
     def __init__(self, place: Workplace, *, again: bool = False) -> None:
@@ -113,7 +78,7 @@ class DreamJob(Job[Plan]):
     def plan(self, snapshot: Snapshot) -> Plan:
         """Read the recalls, judge them and fit the chosen ones into the budget, all in memory."""
         self.recalls = recalls = read_recalls(snapshot, self._place)
-        judge = make_judge(self._place, snapshot, recalls.state, again=self._again)
+        judge = Judge(self._place, snapshot, recalls.state, again=self._again)
         chosen, self.refused = judge.judge_all()
         whole = self._place.config.trim.max_chars
         page = write_page(
@@ -138,18 +103,12 @@ class DreamJob(Job[Plan]):
         edits = Edits(layout.DREAM_DIARY, before := snapshot.read(layout.DREAM_DIARY))
         entry = _diary_entry(self._place, judge.sources, recalls.state, page, self.refused)
         edits.append(appended_diary(before, entry))
-        warning = judge.known().warning
+        promoted = [f"promote {one.place} (score {one.score.value:.2f})" for one in page.promoted]
+        removed = [f"remove {self._path}#L{line} ({why})" for line, why in page.outdated]
         return Plan(
-            lines=(
-                *(
-                    f"promote {place_of(one)} (score {one.score.value:.2f})"
-                    for one in page.promoted
-                ),
-                *(f"remove {self._path}#L{line} ({why})" for line, why in page.outdated),
-            ),
+            lines=(*promoted, *removed),
             counts=counts,
             changes=tuple(filter(None, (edits.change(), page.change))),
-            warnings=(warning,) if warning else (),
         )
 
     def problem(self, before: Reader, after: Reader) -> str:
@@ -160,7 +119,7 @@ class DreamJob(Job[Plan]):
     def outdated(self, changes: Sequence[Change], snapshot: Snapshot) -> Iterator[str]:
         """A fact is looked up where it was copied from."""
         sources = Sources(snapshot, self._place)
-        promoted = _claims_in(snapshot.read(self._path) or b"")
+        promoted = claims_in(snapshot.read(self._path) or b"")
         for _, line in inserted_lines(changes):
             text = line.decode(errors="replace")
             fact = read_promoted(text) if TRAILER in text else None
@@ -177,7 +136,7 @@ class DreamJob(Job[Plan]):
     def covered(path: str, hunk: Hunk) -> Iterator[str]:
         """The claims that were written into MEMORY.md."""
         del path
-        yield from _claims_in(hunk.inserted)
+        yield from claims_in(hunk.inserted)
 
 
 def save_recalls(place: Workplace, job: DreamJob, *, with_diary: bool) -> tuple[str, ...]:
@@ -187,75 +146,59 @@ def save_recalls(place: Workplace, job: DreamJob, *, with_diary: bool) -> tuple[
     something was forgotten since the plan: then it is made again while they wait.
     """
     with place.reading() as folder:
-        snapshot = Snapshot(folder)
-        recalls = job.recalls
-        if recalls is None or not recalls.is_current(folder):
-            recalls = read_recalls(snapshot, place)
-        update = _update(place, recalls, snapshot)
-    if update is None:
+        recalls, state = _latest(place, job.recalls, folder)
+    if state is None:
         return ()
+    now = place.clock.now()
     with place.writing() as transaction:
         folder = transaction.folder
-        if not update.recalls.is_current(folder):
-            snapshot = Snapshot(folder)
-            update = _update(place, read_recalls(snapshot, place), snapshot)
-            if update is None:
+        if not recalls.is_current(folder):
+            recalls, state = _latest(place, None, folder)
+            if state is None:
                 return ()
-        if with_diary and update.recalls.noted:
+        if with_diary and recalls.noted:
+            snapshot = Snapshot(folder)
             sources = Sources(snapshot, place)
-            entry = _diary_entry(place, sources, update.state, Page(), job.refused)
+            entry = _diary_entry(place, sources, state, Page(), job.refused)
             before = snapshot.read(layout.DREAM_DIARY)
             transaction.append(layout.DREAM_DIARY, appended_diary(before, entry))
-        _store(transaction, update, place.clock.now())
+        for path in recalls.before.damaged:
+            copy = recall_state.damaged_name(path, now)
+            transaction.replace(copy, recalls.seen.read(path) or b"", folder.stamp(copy))
+        if not state.entries.keys() >= recalls.state.entries.keys():
+            for path in recall_state.damaged_files(folder):  # they may hold what became secret
+                transaction.remove(path, folder.stamp(path))
+        for path, data in (
+            (recall_state.RECALLS, recall_state.encode_recalls(state)),
+            (recall_state.SIGNALS, recall_state.encode_signals(state)),
+        ):
+            transaction.replace(path, data, recalls.seen.stamp(path))
+        for path in _LOGS:
+            transaction.remove(path, recalls.seen.stamp(path))  # stays if more was noted
         transaction.commit()
-    return update.recalls.before.damaged
+    return recalls.before.damaged
 
 
-def _store(transaction: Transaction, update: _Update, now: datetime) -> None:
-    folder, seen = transaction.folder, update.recalls.seen
-    for path in update.recalls.before.damaged:
-        copy = recall_state.damaged_name(path, now)
-        transaction.replace(copy, seen.read(path) or b"", folder.stamp(copy))
-    if update.hides:
-        for path in recall_state.damaged_files(folder):  # they may hold the same text
-            transaction.remove(path, folder.stamp(path))
-    for path, data in (
-        (recall_state.RECALLS, recall_state.encode_recalls(update.state)),
-        (recall_state.SIGNALS, recall_state.encode_signals(update.state)),
-    ):
-        transaction.replace(path, data, seen.stamp(path))
-    for path in _LOGS:
-        transaction.remove(path, seen.stamp(path))  # stays if more was noted
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Update:
-    """What is to be stored, and the recalls it was made of."""
-
-    recalls: Recalls
-    state: RecallState
-    hides: bool  # whether something became secret
-
-
-def _update(place: Workplace, recalls: Recalls, snapshot: Snapshot) -> _Update | None:
-    now = place.clock.now()
+def _latest(
+    place: Workplace, recalls: Recalls | None, folder: Folder
+) -> tuple[Recalls, RecallState | None]:
+    """The recalls, read again if they are not those of the files; and what to store, None if nothing is new."""
+    snapshot, now = Snapshot(folder), place.clock.now()
+    if recalls is None or not recalls.is_current(folder):
+        recalls = read_recalls(snapshot, place)
     memory = snapshot.read(place.config.profile.primary) or b""
     marked = _marked(recalls.state, memory, now)
     shown = recall_state.without(marked, secret_names(marked, snapshot.read))
     before = recalls.before
     if shown.entries == before.entries and not recalls.noted and not before.damaged:
-        return None
+        return recalls, None
     # By score and not by age: what helped often last month is worth more than what was shown once
     # today. What was promoted is remembered longest, so that a fact somebody took out stays out.
-    scores = {key: score(entry, now).value for key, entry in shown.entries.items()}
     ranked = sorted(
-        scores, key=lambda key: (shown.entries[key].promoted_at is not None, scores[key])
+        shown.entries.items(),
+        key=lambda one: (one[1].promoted_at is not None, score(one[1], now).value),
     )
-    for key in ranked[:-MAX_ENTRIES]:
-        del scores[key]
-    entries = {key: shown.entries[key] for key in scores}
-    state = replace(shown, entries=entries, signals=scores)
-    return _Update(recalls=recalls, state=state, hides=len(shown.entries) < len(marked.entries))
+    return recalls, replace(shown, entries=dict(ranked[-MAX_ENTRIES:]))
 
 
 def _diary_entry(
@@ -285,13 +228,6 @@ def _diary_entry(
     return diary_entry(at, min(themes, _MAX_PATTERNS), patterns, page, refused)
 
 
-def _texts_of(found: Statement) -> list[str]:
-    """What a statement says; each line of a summary says something by itself."""
-    if found.record is None or found.record.category != "compaction":
-        return [found.text]
-    return [one.text for one in read_summary(found.record.text, found.record.created.date(), ())]
-
-
 def _why_nothing(judge: Judge, refused: list[Judgement], page: Page) -> str:
     if page.left_out:
         return "there is no room in MEMORY.md"
@@ -312,23 +248,14 @@ def _not_generated(lines: list[bytes]) -> list[bytes]:
     ]
 
 
-def _claims_in(memory: bytes) -> set[str]:
-    return {fact.claim for block in blocks(split_lines(memory)) for fact in block.facts}
-
-
 def _marked(state: RecallState, memory: bytes, now: datetime) -> RecallState:
-    """The state with what MEMORY.md shows of earlier dreams: which facts are there, which made room."""
-    found = list(blocks(split_lines(memory)))
-    promoted = {fact.claim for block in found for fact in block.facts}
-    dropped = {claim for block in found for claim in block.dropped} - promoted
+    """The state with a mark at what MEMORY.md has of earlier dreams: what leaves it stays out."""
+    promoted = claims_in(memory)
 
     def marked(entry: Recalled) -> Recalled:
-        if entry.claim in promoted and (entry.promoted_at is None or entry.dropped_at):
-            return replace(entry, promoted_at=now, dropped_at=None)
-        if entry.claim in dropped and entry.dropped_at is None:
-            return replace(entry, dropped_at=now)
-        return entry
+        is_new = entry.promoted_at is None and entry.claim in promoted
+        return replace(entry, promoted_at=now) if is_new else entry
 
-    if not promoted and not dropped:
+    if not promoted:
         return state
     return replace(state, entries={key: marked(entry) for key, entry in state.entries.items()})

@@ -10,15 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from memolith.files.promoted import (
-    END,
-    MARK,
-    Block,
-    PromotedFact,
-    blocks,
-    generated_lines,
-    read_fact,
-)
+from memolith.files.promoted import END, MARK, Block, PromotedFact, blocks, read_fact
 from memolith.files.record_format import claims_to_be_record
 from memolith.jobs.changes import Edits, split_lines
 from memolith.jobs.promotion import Judgement
@@ -71,23 +63,21 @@ def write_page(  # noqa: PLR0913 - the file, what is new, and the two limits
     known = list(blocks(lines))
     old = [fact for block in known for fact in block.facts]
     reasons = {fact: why for fact in old if (why := taken_back(fact.fact))}
-    written = [(judged, _line(judged)) for judged in chosen]
-    new = [(judged, line) for judged, line in written if line]
-    ours = generated_lines(lines)
+    new = [(judged, line) for judged in chosen if (line := _line(judged))]
     sizes = [len(line.decode(errors="replace")) for line in lines]
-    room = max_promoted - sum(size for number, size in enumerate(sizes, 1) if number in ours)
+    ours = {number for block in known for number in block.ours} | {fact.line for fact in old}
+    room = max_promoted - sum(sizes[number - 1] for number in ours)
     room = min(room, max_chars - sum(sizes)) if max_chars else room
     taken, gone = _fit(
         [len(line.decode()) for _, line in new],
         [fact for fact in old if fact not in reasons],
-        room + sum(fact.chars for fact in reasons),
+        room + sum(fact.chars for fact in reasons) - (_BLOCK_CHARS if new else 0),
     )
     promoted = tuple(judged for judged, _ in new[:taken])
     edits = Edits(path, data or None)
     _take_out(edits, known, {fact.line for fact in (*reasons, *gone)}, day if promoted else "")
     if promoted:
-        dropped = [fact.claim for fact in gone]
-        _put_in(edits, data, known, day, [line for _, line in new[:taken]], dropped)
+        _put_in(edits, data, known, day, b"".join(line for _, line in new[:taken]))
     return Page(
         change=edits.change(),
         promoted=promoted,
@@ -97,12 +87,12 @@ def write_page(  # noqa: PLR0913 - the file, what is new, and the two limits
     )
 
 
-def _line(judged: Judgement) -> bytes:
+def _line(judged: Judgement) -> bytes | None:
     found = judged.statement
     if found is None:
-        return b""
+        return None
     fact = Promoted(found.text, str(found.citation), found.said_by, found.record_id)
-    return fact_line(fact, judged.score.value) or b""
+    return fact_line(fact, judged.score.value)
 
 
 def fact_line(fact: Promoted, score: float) -> bytes | None:
@@ -118,22 +108,18 @@ def _fit(
     new: Sequence[int], old: Sequence[PromotedFact], room: int
 ) -> tuple[int, list[PromotedFact]]:
     """How many of the new facts fit, best first, and which old ones go, oldest first."""
-    waiting = list(old)
-    gone: list[PromotedFact] = []
-    while room < 0 and waiting:  # the limit was lowered, or others have written more
-        gone.append(waiting.pop(0))
-        room += gone[-1].chars
-    room -= _BLOCK_CHARS
-    for taken, size in enumerate(new):
-        more: list[PromotedFact] = []
-        while size > room + sum(fact.chars for fact in more) and len(more) < len(waiting):
-            more.append(waiting[len(more)])
-        room += sum(fact.chars for fact in more) - size
-        if room < 0:
-            return taken, gone
-        gone += more
-        del waiting[: len(more)]
-    return len(new), gone
+    waiting, gone = list(old), list[PromotedFact]()
+    taken = -1
+    # Without any new fact too: the limit may have been lowered, or others have written more.
+    for size in (0, *new):
+        if size and size > room + sum(fact.chars for fact in waiting):
+            break
+        while size > room and waiting:
+            gone.append(waiting.pop(0))
+            room += gone[-1].chars
+        room -= size
+        taken += 1
+    return taken, gone
 
 
 def _take_out(edits: Edits, known: Sequence[Block], gone: set[int], day: str) -> None:
@@ -145,29 +131,14 @@ def _take_out(edits: Edits, known: Sequence[Block], gone: set[int], day: str) ->
             edits.remove(block.ours)
 
 
-def _put_in(
-    edits: Edits,
-    data: bytes,
-    known: Sequence[Block],
-    day: str,
-    facts: Sequence[bytes],
-    dropped: Sequence[str],
-) -> None:
+def _put_in(edits: Edits, data: bytes, known: Sequence[Block], day: str, facts: bytes) -> None:
     today = next((block for block in reversed(known) if block.day == day), None)
     if today is not None and today.last_line in today.ours:
-        edits.remove([today.first_line])
-        edits.insert(today.first_line, _begin_line(day, [*today.dropped, *dropped]))
-        edits.insert(today.last_line, b"".join(facts))
+        edits.insert(today.last_line, facts)
         return
     blank = b"" if not data or data.endswith(b"\n\n") else b"\n"
-    heading = f"{HEADING}{day})\n\n".encode()
-    edits.append(b"".join((blank, _begin_line(day, dropped), heading, *facts, END, b"\n")))
-
-
-def _begin_line(day: str, dropped: Iterable[str]) -> bytes:
-    """The first line of a block: its day, and which facts left MEMORY.md to make room for it."""
-    claims = ",".join(dict.fromkeys(dropped))
-    return MARK + day.encode() + (f" dropped={claims}".encode() if claims else b"") + b" -->\n"
+    begin = MARK + f"{day} -->\n{HEADING}{day})\n\n".encode()
+    edits.append(b"".join((blank, begin, facts, END, b"\n")))
 
 
 def diary_entry(
@@ -182,44 +153,44 @@ def diary_entry(
     Themes are words of records: the diary only counts them, so that no forgotten record is left in it.
     """
     skipped = [*refused, *page.left_out]
-    lines = [f"## REM Sleep — {at}", ""]
-    lines += [f"Recurring themes: {themes}", ""] if themes else []
-    lines += _section(
-        "Multi-Day Patterns",
-        (
-            f"**{one.path}#L{one.first_line}** — recalled on {counted(len(one.days), 'day')}"
-            for one in patterns
-        ),
-    )
     counts = f"Candidates: {len(page.promoted) + len(skipped)} | Promoted: {len(page.promoted)}"
-    lines += [f"## Deep Sleep — {at}", "", f"{counts} | Skipped: {len(skipped)}", ""]
-    lines += _section(
-        "Promoted to MEMORY.md",
-        (
-            f"**{place_of(one)}** — score: {one.score.value:.3f}"
-            f" (recalled {one.entry.recalls}x across {counted(len(one.entry.days), 'day')})"
-            for one in page.promoted
+    lines = [
+        f"## REM Sleep — {at}",
+        "",
+        *([f"Recurring themes: {themes}", ""] if themes else []),
+        *_section(
+            "Multi-Day Patterns",
+            (
+                f"**{one.path}#L{one.first_line}** — recalled on {counted(len(one.days), 'day')}"
+                for one in patterns
+            ),
         ),
-    )
-    lines += _section(
-        "Skipped",
-        (
-            f"{place_of(one)} — score: {one.score.value:.3f} ({one.reason or 'no room'})"
-            for one in skipped[:_MAX_SKIPPED]
+        f"## Deep Sleep — {at}",
+        "",
+        f"{counts} | Skipped: {len(skipped)}",
+        "",
+        *_section(
+            "Promoted to MEMORY.md",
+            (
+                f"**{one.place}** — score: {one.score.value:.3f}"
+                f" (recalled {one.entry.recalls}x across {counted(len(one.entry.days), 'day')})"
+                for one in page.promoted
+            ),
         ),
-    )
+        *_section(
+            "Skipped",
+            (
+                f"{one.place} — score: {one.score.value:.3f} ({one.reason or 'no room'})"
+                for one in skipped[:_MAX_SKIPPED]
+            ),
+        ),
+    ]
     return ("\n" + "\n".join(lines).rstrip("\n") + "\n").encode(errors="replace")
 
 
 def _section(title: str, items: Iterable[str]) -> list[str]:
     rows = [f"- {item}" for item in items]
     return [f"### {title}", *rows, ""] if rows else []
-
-
-def place_of(judged: Judgement) -> str:
-    """Where its statement is now, or was when it was recalled."""
-    entry, found = judged.entry, judged.statement
-    return str(found.citation) if found else f"{entry.path}#L{entry.first_line}"
 
 
 def appended_diary(before: bytes | None, entry: bytes) -> bytes:

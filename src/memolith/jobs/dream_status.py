@@ -10,11 +10,11 @@ from memolith.files import layout, recall_log
 from memolith.files.passages import parse_citation
 from memolith.files.promoted import blocks
 from memolith.jobs.changes import split_lines
-from memolith.jobs.dream import Recalls, make_judge, read_recalls
-from memolith.jobs.dream_page import last_dream, place_of
+from memolith.jobs.dream import Recalls, read_recalls
+from memolith.jobs.dream_page import last_dream
 from memolith.jobs.job import Snapshot, Workplace
-from memolith.jobs.promotion import WEIGHTS, Judge, Judgement
-from memolith.jobs.recall_state import Recalled
+from memolith.jobs.promotion import Judge, Judgement
+from memolith.jobs.recall_state import WEIGHTS, Recalled
 from memolith.jobs.reports import DreamExplanation, DreamStatus
 from memolith.text.pieces import claim_key
 
@@ -58,7 +58,7 @@ def explain(place: Workplace, name: str) -> DreamExplanation:
 
 def _judge(place: Workplace, snapshot: Snapshot) -> tuple[Recalls, Judge]:
     recalls = read_recalls(snapshot, place)
-    return recalls, make_judge(place, snapshot, recalls.state)
+    return recalls, Judge(place, snapshot, recalls.state)
 
 
 def _key(judge: Judge, name: str) -> str:
@@ -103,7 +103,7 @@ def _explained(judge: Judge, judged: Judgement, spread: Mapping[str, float]) -> 
         snippet = entry.snippet
     return DreamExplanation(
         key=judged.key,
-        citation=place_of(replace(judged, statement=found)),
+        citation=replace(judged, statement=found).place,
         snippet=snippet,
         promotes=not judged.reason,
         reason=judged.reason or None,

@@ -27,7 +27,7 @@ from memolith.jobs.job import Snapshot
 from memolith.jobs.recalls import fold as merge_recalls
 from memolith.jobs.recalls import read_log
 from memolith.jobs.reports import Change, IntegrityFinding, ScanReport
-from memolith.jobs.statements import Statement, statements
+from memolith.jobs.sources import Statement, statements
 from memolith.text.cues import is_small_talk
 from memolith.text.folding import fold
 from memolith.text.open_secrets import open_secrets

@@ -2,53 +2,30 @@
 
 from __future__ import annotations
 
-import math
 import statistics
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
+from functools import cached_property
 
-from memolith.config.sections import DreamConfig
-from memolith.jobs.known_texts import KnownTexts
-from memolith.jobs.recall_state import Recalled, RecallState
-from memolith.jobs.sources import Sources
-from memolith.jobs.statements import Statement
+from memolith.files import layout
+from memolith.files.promoted import blocks
+from memolith.jobs.changes import split_lines
+from memolith.jobs.history import UNDONE, undone_by
+from memolith.jobs.job import Snapshot, Workplace
+from memolith.jobs.recall_state import Recalled, RecallState, Score, score
+from memolith.jobs.sources import Sources, Statement, statements
+from memolith.text.similarity import jaccard, tells_apart
+from memolith.text.stopwords import keywords
+from memolith.text.summary_text import read_summary
+from memolith.text.terms import stems
 
-# How often it was recalled, over how many days and questions, and how lately. How well it answered
-# is not among them: what answered badly is not counted as a recall, and the rest answered well.
-WEIGHTS: Mapping[str, float] = {"frequency": 0.4, "variety": 0.4, "recency": 0.2}
-HALF_LIFE_DAYS = 14.0
+NAME = "dream"
 MAX_AGE_DAYS = 30  # since the last recall
-_FULL_FREQUENCY = _FULL_VARIETY = 30  # recalls, and days times questions; more count as much
-# Reading a statement after it was shown counts as two more recalls.
-_WEIGHT_OF_A_USE = 2
 # Only this many of the best are looked up in the files; enough are promoted long before.
 _MAX_EXAMINED = 200
+_SAME_WORDS = 0.6  # the share that two texts have in common if they may say the same
 YOU_UNDID_IT = "you undid or declined it; to allow it again: memolith dream --again"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Score:
-    """The score of an entry, from 0 to 1, and its terms."""
-
-    value: float
-    terms: Mapping[str, float]
-    age_days: float
-
-
-def score(entry: Recalled, now: datetime) -> Score:
-    """The score at this moment; every term is bounded, and nothing rises by waiting or dreaming."""
-    # A clock that was set back makes no negative age.
-    age = max(0.0, (now - entry.last_at).total_seconds() / 86400)
-    uses = entry.recalls + _WEIGHT_OF_A_USE * entry.used
-    spread = max(1, len(entry.days)) * max(1, len(entry.queries))
-    terms = {
-        "frequency": min(1.0, math.log1p(uses) / math.log1p(_FULL_FREQUENCY)),
-        "variety": min(1.0, math.log(spread) / math.log(_FULL_VARIETY)),
-        "recency": 0.5 ** (age / HALF_LIFE_DAYS),
-    }
-    value = sum(WEIGHTS[name] * term for name, term in terms.items())
-    return Score(value=value, terms=terms, age_days=age)
+_LOADED_BY_AGENTS = (layout.ROOT_MEMORY, layout.NESTED_MEMORY, layout.USER)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,20 +41,29 @@ class Judgement:
     reason: str = ""
     statement: Statement | None = None
 
+    @property
+    def place(self) -> str:
+        """Where its statement is now, or was when it was recalled."""
+        entry, found = self.entry, self.statement
+        return str(found.citation) if found else f"{entry.path}#L{entry.first_line}"
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+
 class Judge:
-    """What deep sleep judges by: the recalls, the files, and what MEMORY.md says already."""
+    """Judges by the recalls, the files, and what MEMORY.md says already."""
 
-    state: RecallState
-    config: DreamConfig
-    now: datetime
-    promoted: Collection[str]  # claims of promoted facts that are in MEMORY.md
-    sources: Sources
-    known: Callable[[], KnownTexts]  # what sessions start with anyway
-    undone: Collection[str] = ()  # claims that somebody undid or declined
-    by_hand: bool = True  # a person asks, and may be asked again about what was declined
-    again: bool = False  # … and allows what was undone
+    def __init__(
+        self, place: Workplace, snapshot: Snapshot, state: RecallState, *, again: bool = False
+    ) -> None:
+        """`again` allows what somebody undid; asked by hand, what was declined is judged again too."""
+        self.state = state
+        self.now = place.clock.now()
+        self.sources = Sources(snapshot, place)
+        self._config = place.config.dream
+        self._snapshot = snapshot
+        self._promoted = claims_in(snapshot.read(place.config.profile.primary) or b"")
+        self._undone = undone_by(snapshot.read(UNDONE), NAME)
+        self._by_hand = place.by_hand
+        self._again = again
 
     def judge(self, key: str) -> Judgement:
         """The judgement of one entry, whatever its rank."""
@@ -86,7 +72,7 @@ class Judge:
 
     def judge_all(self) -> tuple[list[Judgement], list[Judgement]]:
         """What is promoted, best first, and what had the numbers but is not promoted."""
-        min_recalls = self.config.min_recalls
+        min_recalls = self._config.min_recalls
         entries = self.state.entries.items()
         often = [self._by_numbers(key) for key, one in entries if one.recalls >= min_recalls]
         ranked = sorted(
@@ -95,23 +81,21 @@ class Judge:
         chosen: list[Judgement] = []
         refused: list[Judgement] = []
         for judged in ranked[:_MAX_EXAMINED]:
-            if len(chosen) < self.config.max_per_run:
+            if len(chosen) < self._config.max_per_run:
                 found = self._by_source(judged)
             else:
                 found = self._refused(judged, "enough for one night (dream.max_per_run)")
             (refused if found.reason else chosen).append(found)
             if found.statement is not None and not found.reason:
-                self.known().add(found.statement.text)  # two entries may say the same
+                text = found.statement.text  # two entries may say the same
+                self._known.append((text, _stems(text)))
         return chosen, refused
 
     def taken_back(self) -> list[str]:
         """The keys of what somebody undid or declined and that is not in MEMORY.md, the best first."""
         entries = self.state.entries
-        gone = [
-            key
-            for key, entry in entries.items()
-            if entry.claim in self.undone and entry.claim not in self.promoted
-        ]
+        undone = self._undone - self._promoted
+        gone = [key for key, entry in entries.items() if entry.claim in undone]
         return sorted(gone, key=lambda key: (-entries[key].recalls, key))
 
     def spread(self) -> Mapping[str, float]:
@@ -127,17 +111,14 @@ class Judge:
         return Judgement(key=key, entry=entry, score=found, reason=reason)
 
     def _objections(self, entry: Recalled, found: Score) -> Iterator[str]:
-        config = self.config
-        if entry.claim in self.promoted:
+        config = self._config
+        if entry.claim in self._promoted:
             yield "it was promoted and is in MEMORY.md"
-        was_taken_out = bool(entry.promoted_at and not entry.dropped_at)
-        if entry.claim in self.undone:
-            if not self.again and (was_taken_out or not self.by_hand):
+        elif entry.claim in self._undone:
+            if not self._again and (entry.promoted_at or not self._by_hand):
                 yield YOU_UNDID_IT
-        elif was_taken_out:
-            yield "it was promoted once and taken out of MEMORY.md again"
-        if entry.dropped_at and entry.last_at <= entry.dropped_at:
-            yield "it made room for others, and nobody has asked for it since"
+        elif entry.promoted_at:
+            yield "it was promoted once and has left MEMORY.md again"
         if entry.recalls < config.min_recalls:
             yield f"recalled {entry.recalls} of {config.min_recalls} times (dream.min_recalls)"
         questions = max(len(entry.queries), len(entry.days))
@@ -152,10 +133,44 @@ class Judge:
         found = self.sources.find(judged.entry)
         if isinstance(found, str):
             return self._refused(judged, found)
-        if self.known().has(found.text):
+        if self._is_known(found.text):
             return self._refused(judged, "MEMORY.md says it already")
         return replace(judged, statement=found)
 
     def _refused(self, judged: Judgement, reason: str) -> Judgement:
         # Lines move: it is cited where it is now.
         return replace(judged, reason=reason, statement=self.sources.statement(judged.entry))
+
+    @cached_property
+    def _known(self) -> list[tuple[str, frozenset[str]]]:
+        """What sessions start with anyway, with its words."""
+        texts = [
+            text
+            for path in _LOADED_BY_AGENTS
+            for found in statements(path, self._snapshot.read(path) or b"")
+            for text in _texts_of(found)
+        ]
+        return [(text, _stems(text)) for text in texts]
+
+    def _is_known(self, text: str) -> bool:
+        mine = _stems(text)
+        return any(
+            jaccard(mine, theirs) >= _SAME_WORDS and not tells_apart(text, known)
+            for known, theirs in self._known
+        )
+
+
+def claims_in(memory: bytes) -> set[str]:
+    """The claims of the promoted facts in MEMORY.md."""
+    return {fact.claim for block in blocks(split_lines(memory)) for fact in block.facts}
+
+
+def _stems(text: str) -> frozenset[str]:
+    return frozenset(stem for word in keywords(text) for stem in stems(word))
+
+
+def _texts_of(found: Statement) -> list[str]:
+    """What a statement says; each line of a summary says something by itself."""
+    if found.record is None or found.record.category != "compaction":
+        return [found.text]
+    return [one.text for one in read_summary(found.record.text, found.record.created.date(), ())]

@@ -8,6 +8,7 @@ reported, and kept under another name before it is written again.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -28,6 +29,13 @@ _MAX_LINE = 1_000_000_000
 MAX_DAYS = 16
 MAX_QUERIES = 32
 MAX_TAGS = 10
+# How often it was recalled, over how many days and questions, and how lately. How well it answered
+# is not among them: what answered badly is not counted as a recall, and the rest answered well.
+WEIGHTS: Mapping[str, float] = {"frequency": 0.4, "variety": 0.4, "recency": 0.2}
+HALF_LIFE_DAYS = 14.0
+_FULL_FREQUENCY = _FULL_VARIETY = 30  # recalls, and days times questions; more count as much
+# Reading a statement after it was shown counts as two more recalls.
+_WEIGHT_OF_A_USE = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +68,6 @@ class Recalled:
     claim: str = ""
     record_id: str = ""
     promoted_at: datetime | None = None
-    dropped_at: datetime | None = None  # removed from MEMORY.md again to stay within the budget
     # The questions of the newest day: one question asked all day long is one recall.
     last_queries: tuple[str, ...] = ()
 
@@ -75,33 +82,48 @@ class RecallState:
     """All that is known of past recalls."""
 
     entries: Mapping[str, Recalled] = field(default_factory=dict)
-    signals: Mapping[str, float] = field(default_factory=dict)  # the score of each, by key
     updated: datetime | None = None
     cursor: Cursor | None = None
     damaged: tuple[str, ...] = ()  # files with content that we cannot read
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Score:
+    """The score of an entry, from 0 to 1, and its terms."""
+
+    value: float
+    terms: Mapping[str, float]
+    age_days: float
+
+
+def score(entry: Recalled, now: datetime) -> Score:
+    """The score at this moment; every term is bounded, and nothing rises by waiting or dreaming."""
+    # A clock that was set back makes no negative age.
+    age = max(0.0, (now - entry.last_at).total_seconds() / 86400)
+    uses = entry.recalls + _WEIGHT_OF_A_USE * entry.used
+    spread = max(1, len(entry.days)) * max(1, len(entry.queries))
+    terms = {
+        "frequency": min(1.0, math.log1p(uses) / math.log1p(_FULL_FREQUENCY)),
+        "variety": min(1.0, math.log(spread) / math.log(_FULL_VARIETY)),
+        "recency": 0.5 ** (age / HALF_LIFE_DAYS),
+    }
+    value = sum(WEIGHTS[name] * term for name, term in terms.items())
+    return Score(value=value, terms=terms, age_days=age)
+
+
 def read_state(read: Callable[[str], bytes | None]) -> RecallState:
     """The state on the disk; a missing file is an empty one."""
-    content, signals = _load(read(RECALLS)), _load(read(SIGNALS))
+    content = _load(read(RECALLS))
     raw = content.get("entries", {}) if content is not None else None
     entries = dict(_entries(raw)) if isinstance(raw, dict) else {}
-    damaged = []
-    if not isinstance(raw, dict) or len(entries) != len(raw):
-        damaged.append(RECALLS)
-    if signals is None:
-        damaged.append(SIGNALS)
+    is_whole = isinstance(raw, dict) and len(entries) == len(raw)
+    read_whole = {RECALLS: is_whole, SIGNALS: _load(read(SIGNALS)) is not None}
     content = content or {}
     return RecallState(
         entries=entries,
-        signals={
-            key: min(1.0, _number(value))
-            for key, value in (signals or {}).items()
-            if key in entries
-        },
         updated=_moment(content.get("updatedAt")),
         cursor=_cursor(content.get("log")),
-        damaged=tuple(damaged),
+        damaged=tuple(path for path, whole in read_whole.items() if not whole),
     )
 
 
@@ -121,8 +143,11 @@ def encode_recalls(state: RecallState) -> bytes:
 
 
 def encode_signals(state: RecallState) -> bytes:
-    """`phase-signals.json`: the score of each entry, from 0 to 1."""
-    lines = (f"  {json.dumps(key)}: {round(value, 4)}" for key, value in state.signals.items())
+    """`phase-signals.json`: the score that each entry had at the last event, from 0 to 1."""
+    lines = (
+        f"  {json.dumps(key)}: {score(entry, state.updated or entry.last_at).value:.4f}"
+        for key, entry in state.entries.items()
+    )
     return ("{\n" + ",\n".join(lines) + "\n}\n").encode()
 
 
@@ -133,25 +158,23 @@ def damaged_name(path: str, now: datetime) -> str:
 
 def damaged_files(folder: Folder) -> list[str]:
     """The files that could not be read, and were kept under another name."""
-    names = (f"{RECALLS}{_DAMAGED}", f"{SIGNALS}{_DAMAGED}")
     files = folder.walk(DREAMS_FOLDER, suffix="", deep=False)
-    return [path for path in files if path.startswith(names)]
+    return [path for path in files if path.startswith((RECALLS, SIGNALS)) and _DAMAGED in path]
 
 
 def without(state: RecallState, names: Collection[str]) -> RecallState:
     """The state without statements that have one of these ids, claims or paths of files."""
-    gone = {
-        key
+    entries = {
+        key: entry
         for key, entry in state.entries.items()
-        if entry.record_id in names
-        or entry.path in names
-        or (entry.claim or claim_key(entry.snippet)) in names
+        if {entry.record_id, entry.path, claim_of(entry)}.isdisjoint(names)
     }
-    return replace(
-        state,
-        entries={key: entry for key, entry in state.entries.items() if key not in gone},
-        signals={key: value for key, value in state.signals.items() if key not in gone},
-    )
+    return replace(state, entries=entries)
+
+
+def claim_of(entry: Recalled) -> str:
+    """Entries of other programs have no claim; their beginning has to do."""
+    return entry.claim or claim_key(entry.snippet)
 
 
 def _cursor(raw: object) -> Cursor | None:
@@ -204,7 +227,6 @@ def _entry(raw: Mapping[str, object]) -> Recalled | None:
         claim=_text(raw.get("claimHash")),
         record_id=_text(raw.get("recordId")),
         promoted_at=_moment(raw.get("promotedAt")),
-        dropped_at=_moment(raw.get("droppedAt")),
         last_queries=_texts(raw.get("lastQueries"), MAX_QUERIES),
     )
 
@@ -214,7 +236,6 @@ def _entry_json(entry: Recalled) -> dict[str, object]:
         "claimHash": entry.claim,
         "recordId": entry.record_id,
         "promotedAt": entry.promoted_at and encode_time(entry.promoted_at),
-        "droppedAt": entry.dropped_at and encode_time(entry.dropped_at),
         "lastQueries": entry.last_queries,
     }
     return {

@@ -12,8 +12,14 @@ from itertools import chain, zip_longest
 from memolith.files.layout import NESTED_MEMORY, ROOT_MEMORY
 from memolith.files.recall_log import LOG, OLDER_LOG, encode_event
 from memolith.files.record_format import RecordFormatError, parse_time
-from memolith.jobs.recall_state import MAX_DAYS, MAX_QUERIES, Cursor, Recalled, RecallState
-from memolith.text.pieces import claim_key
+from memolith.jobs.recall_state import (
+    MAX_DAYS,
+    MAX_QUERIES,
+    Cursor,
+    Recalled,
+    RecallState,
+    claim_of,
+)
 from memolith.text.stopwords import concept_tags
 
 
@@ -86,7 +92,7 @@ def fold(
     if not events:
         return state
     entries = dict(state.entries)
-    by_claim = {_claim(entry): key for key, entry in entries.items()}
+    by_claim = {claim_of(entry): key for key, entry in entries.items()}
     groups: dict[str, list[Shown]] = {}
     used = []
     for event in events:
@@ -104,11 +110,6 @@ def fold(
         entries = _with_uses(entries, used)
     updated = max(event.at for event in events)
     return replace(state, entries=entries, updated=max(state.updated or updated, updated))
-
-
-def _claim(entry: Recalled) -> str:
-    """Entries of other programs have no claim; their beginning has to do."""
-    return entry.claim or claim_key(entry.snippet)
 
 
 def _free_key(entries: dict[str, Recalled], entry: Recalled) -> str:

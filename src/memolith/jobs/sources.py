@@ -1,26 +1,28 @@
-"""Where a recalled or promoted statement is in the files now, and whether it may be promoted or must go."""
+"""The statements of memory files: where a recalled or promoted one is now, and whether it may be promoted or must go."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import cached_property
 
+from memolith.files import layout
 from memolith.files.document import Document
-from memolith.files.front_matter import is_broken_secret
+from memolith.files.front_matter import is_broken_secret, split_note
 from memolith.files.layout import NESTED_MEMORY, ROOT_MEMORY, own_output
 from memolith.files.ledger import digest
-from memolith.files.passages import secret_lines
-from memolith.files.record_format import BOM, readable_record
+from memolith.files.notes import readable_note
+from memolith.files.promoted import generated_lines
+from memolith.files.record_format import claims_to_be_record, readable_record
 from memolith.jobs.job import Snapshot, Workplace
 from memolith.jobs.recall_state import Recalled, RecallState
-from memolith.jobs.statements import Statement, statements
 from memolith.text.folding import fold
 from memolith.text.open_secrets import surely_holds_secret
-from memolith.text.pieces import claim_key, pieces
+from memolith.text.pieces import bare_text, claim_key, pieces, whole_facts
 from memolith.text.promoted_line import Promoted
+from memolith.text.sentences import sentences
 from memolith.text.tokens import words
-from memolith.types import Citation, Record
+from memolith.types import Citation, Record, Trust
 from memolith.visibility import trust_in_file
 
 # What is shorter is a label, what is longer is not one fact: about 160 tokens.
@@ -29,8 +31,79 @@ _MIN_WORDS = 3
 _MIN_SHARED_CHARS = 40  # of a statement that another program knows by a longer text
 # Made by jobs and routines, not said by anybody.
 _MADE_BY_JOBS = ("compaction", "summary", "heartbeat")
-_END = re.compile(r"[.!?;。！？]\s*$")
-_ENDED = re.compile(r"\s*(?:[.!?;。！？]|$)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statement:
+    """One statement of a file. Without a record it is prose, written by the owner of the file."""
+
+    text: str
+    citation: Citation
+    record: Record | None = None
+    generated: bool = False  # written by dreaming
+
+    @property
+    def record_id(self) -> str:
+        """The record that says it; empty for prose."""
+        return self.record.id if self.record else ""
+
+    @property
+    def said_by(self) -> Trust:
+        """Whose words it is; prose in the profile's own files is the user's."""
+        return trust_in_file(self.record.provenance.channel) if self.record else "user"
+
+    @property
+    def name(self) -> str:
+        """The same name in every file: a record's id; for a part of a note, its words too."""
+        if self.record is not None and self.record.citation == self.citation:
+            return self.record.id
+        return f"{self.record_id} {claim_key(self.text)}".strip()
+
+
+def statements(path: str, data: bytes) -> Iterator[Statement]:
+    """The records, paragraphs and list items of a Markdown file, without secrets.
+
+    A note may hold several facts: each of its paragraphs is a statement of its record.
+    """
+    note = readable_note(path, data)
+    if (note is None and is_broken_secret(data)) or (note and note.sensitivity == "secret"):
+        return
+    document = Document.parse(path, data)
+    records = {line.number: record for line, record in document.records()}
+    for number, record in records.items():
+        if record.sensitivity != "secret":
+            place = Citation(path, number, number)
+            yield Statement(text=bare_text(record.text), citation=place, record=record)
+    yield from _prose(document, set(records), note if path.count("/") >= 2 else None)
+
+
+def _prose(document: Document, records: set[int], note: Record | None) -> Iterator[Statement]:
+    raw = [line.data for line in document.lines]
+    generated = generated_lines(raw)
+    skipped = _lines_above(document.path, document.data)
+    lines = [
+        # A broken record is not prose: it may have been a secret.
+        ""
+        if number <= skipped or number in records or claims_to_be_record(line)
+        else line.decode(errors="replace").rstrip("\r\n")
+        for number, line in enumerate(raw, 1)
+    ]
+    found = pieces(lines)
+    for piece in whole_facts(found) if note is not None else found:
+        yield Statement(
+            text=piece.text,
+            citation=Citation(document.path, piece.first_line, piece.last_line),
+            record=note,
+            generated=piece.first_line in generated,
+        )
+
+
+def _lines_above(path: str, data: bytes) -> int:
+    """How many lines at the top are front matter or our template."""
+    parts = split_note(data)
+    if parts is None:
+        return layout.template_lines(data)
+    return data[: len(data) - len(parts[1])].count(b"\n")
 
 
 class Sources:
@@ -129,9 +202,9 @@ class Sources:
         return "" if elsewhere else "it is said nowhere any more"
 
     def _is_said_in(self, path: str, fact: Promoted) -> bool:
-        claim = claim_key(fact.text)
+        claim, parts = claim_key(fact.text), _claims(fact.text)
         return any(
-            known == claim or _is_part(fact.text, found.text)
+            known == claim or (len(found.text) > len(fact.text) and parts <= _claims(found.text))
             for known, found in self.statements(path) or ()
             if not found.generated
             and not (found.record is not None and found.record.category == "compaction")
@@ -171,20 +244,9 @@ def _begins(text: str, beginning: str, entry: Recalled) -> bool:
     return beginning in folded or (not entry.claim and is_part)
 
 
-def _is_part(text: str, whole: str) -> bool:
-    """Whether whole sentences of a text are this: somebody wrote on behind it.
-
-    >>> _is_part("Cookie weighs 12 kg.", "A dog! Cookie weighs 12 kg. She eats carrots.")
-    True
-    >>> _is_part("Cookie weighs 12 kg", "Cookie weighs 12 kg less than Rex")
-    False
-    """
-    if len(text) >= len(whole):
-        return False
-    part, said = (" ".join(fold(one).split()) for one in (text, whole))
-    before, found, after = said.partition(part)
-    begins = found and (not before.strip() or _END.search(before))
-    return bool(begins and (_END.search(part) or _ENDED.match(after)))
+def _claims(text: str) -> set[str]:
+    """The claims of its sentences: somebody may have written on behind a fact."""
+    return set(map(claim_key, sentences(text)))
 
 
 def _not_a_fact(text: str) -> str:
@@ -211,15 +273,14 @@ def secret_names(state: RecallState, read: Callable[[str], bytes | None]) -> set
     names: set[str] = set()
     for path in {ROOT_MEMORY, NESTED_MEMORY, *(entry.path for entry in state.entries.values())}:
         data = (read(path) if path.endswith(".md") else None) or b""
-        is_note = data.removeprefix(BOM).startswith(b"---")
+        note = readable_note(path, data)
+        if is_broken_secret(data) or (note and note.sensitivity == "secret"):
+            names |= {path, *_names(data)}
         # Parsing every record of a log would take seconds; few lines have the word.
-        lines = data.split(b"\n")
-        text = data if is_note else b"\n".join(line for line in lines if b"secret" in line)
-        document = Document.parse(path, text)
-        hidden = secret_lines(document) if text else frozenset[int]()
-        names |= _names(b"\n".join(one.data for one in document.lines if one.number in hidden))
-        if is_note and len(hidden) == len(document.lines):
-            names.add(path)
+        lines = b"\n".join(line for line in data.split(b"\n") if b"secret" in line)
+        for _, record in Document.parse(path, lines).records():
+            if record.sensitivity == "secret":
+                names |= {record.id, claim_key(record.text)}
     return names
 
 
