@@ -131,11 +131,13 @@ def run(
             if store is not None:
                 store.close()
             store = Store.make(folder / str(number), variants, question.asked)
-        for name in wanted:
-            if name not in store.sessions:
-                day = data.store_dates[question.store].get(name) or data.dates[name]
-                store.add(name, data.sessions[name], day)
+        new = [name for name in wanted if name not in store.sessions]
+        for name in new:
+            day = data.store_dates[question.store].get(name) or data.dates[name]
+            store.add(name, data.sessions[name], day)
         store.now[0] = moment(question.asked)
+        if new:  # a search would answer by words before all of it is embedded
+            store.memories[DEFAULT].index.sync()
         for variant, found in rows.items():
             found.append(store.ask(question, variant))
         if sys.stderr.isatty():

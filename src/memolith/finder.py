@@ -20,7 +20,7 @@ from memolith.ingest.sources import text_digest
 from memolith.interfaces import Reranker
 from memolith.results import Filters, SearchResult
 from memolith.search.candidates import QueryContext
-from memolith.search.filters import explain_names, explain_path
+from memolith.search.filters import explain_empty, explain_names, explain_path
 from memolith.search.pipeline import Question, Resources
 from memolith.search.plan import plan, unread
 
@@ -93,6 +93,7 @@ class Finder:
         rerank: bool,
     ) -> tuple[list[SearchResult], set[str]]:
         """The answers, and the files that differ from the index."""
+        today = self.index.clock.today()
         with self.index.roots() as roots:
             # The index last: a model that answers again closes it, and the index then has that model.
             words = self.index.open_word_vectors()
@@ -109,20 +110,19 @@ class Finder:
                 explain=explain,
                 reranker=reranker,
             )
-            today = self.index.clock.today()
             reader, problems = self._words.read(roots.own, config)
             query = QueryContext(
-                question=question, today=today, limit=max(limits), external=config.trust.external
+                plan=plan(question, today, reader),
+                today=today,
+                limit=max(limits),
+                external=config.trust.external,
             )
-            asked = Question(resources, plan(question, today, reader), query, filter_sets)
+            asked = Question(resources, query, filter_sets)
             warnings = problems + self._degraded() + absent
-            answers = [
-                asked.answer(filters, limit)
-                for filters, limit in zip(filter_sets, limits, strict=True)
-            ]
-            after = self.index.problems()
-            found = [replace(one, warnings=(*warnings, *one.warnings, *after)) for one in answers]
-            return found, asked.changed_files()
+            found = list(map(asked.answer, filter_sets, limits))
+            warnings += self.index.problems()
+            told = [replace(one, warnings=(*warnings, *one.warnings)) for one in found]
+            return told, asked.changed_files()
 
     def _reranker(self) -> tuple[Reranker | None, tuple[str, ...]]:
         """The model that reads the best hits again, or why there is none."""
@@ -142,14 +142,15 @@ class Finder:
         return warnings + self.index.embed_later()
 
     def explain_nothing(self, result: SearchResult, filters: Filters) -> SearchResult:
-        """A result without hits, with a warning if nothing has the category, session, chat or path of the filters."""
+        """A result without hits, with a warning if nothing has the names, days or path of the filters."""
         shown = Filters(include_secret=filters.include_secret, now=filters.now)
-        warnings = list(result.warnings)
+        warnings = [*result.warnings, *explain_empty(filters)]
+
+        def explained() -> list[str]:
+            index = self.index.open()
+            names = explain_names(filters, lambda kind: index.names(kind, shown))
+            return [*names, *explain_path(filters, index.files())]
+
         with self.index.exclusive(), suppress(IndexUnavailableError):  # which the result says
-            warnings += explain_names(
-                filters, lambda kind: self.index.retry(lambda: self.index.open().names(kind, shown))
-            )
-            if filters.path is not None:
-                paths = self.index.retry(lambda: set(self.index.open().files()))
-                warnings += explain_path(filters, paths)
+            warnings += self.index.retry(explained)
         return replace(result, warnings=tuple(warnings))

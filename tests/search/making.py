@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
 
 import numpy as np
 
-from memolith.interfaces import ASSISTANT, NOBODY, RECORD, TURN, USER, Signals
+from memolith.interfaces import ASSISTANT, NOBODY, RECORD, TURN, USER, Column, Found, Signals
 from memolith.results import Chunk
 from memolith.search.candidates import Candidates, QueryContext
+from memolith.search.plan import plan
 
 TODAY = date(2026, 11, 15)
-SITUATION = QueryContext(question="what?", today=TODAY, limit=10)
+SITUATION = QueryContext(plan=replace(plan("what?", TODAY), asked=()), today=TODAY, limit=10)
 _ROLES = {"": NOBODY, "user": USER, "assistant": ASSISTANT}
+
+
+def situation(rarity: Mapping[str, float] | None = None, **planned: object) -> QueryContext:
+    """That of a question with such a plan."""
+    asked = replace(SITUATION.plan, **planned)  # type: ignore[arg-type]
+    return replace(SITUATION, plan=asked, rarity=rarity or {})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,29 +77,36 @@ def candidates(*made: Made) -> Candidates:
         group_votes=np.array([sum(item.group) for item in made], float),
         group_voters=np.array([len(item.group) for item in made], float),
         superseded=np.array([item.superseded for item in made], bool),
-        chunks=tuple(
-            Chunk(
-                kind="record",
-                text="",
-                path="MEMORY.md",
-                first_line=item.key,
-                last_line=item.key,
-                record_id=item.record_id,
-                supersedes=item.supersedes,
-            )
-            for item in made
-        ),
-        texts=tuple(item.text for item in made),
-        successors=tuple(_successors(item, made) for item in made),
+        chunks=_column(_chunk(item) for item in made),
+        texts=_column(item.text for item in made),
+        newest=_column(_newest(item, made) for item in made),
     )
 
 
-def _successors(old: Made, made: tuple[Made, ...]) -> tuple[str, ...]:
-    """The records that took its place, the last at the end."""
+def _chunk(item: Made) -> Chunk:
+    return Chunk(
+        kind="record",
+        text="",
+        path="MEMORY.md",
+        first_line=item.key,
+        last_line=item.key,
+        record_id=item.record_id,
+        supersedes=item.supersedes,
+    )
+
+
+def _column(values: Iterable[object]) -> Column:
+    return np.fromiter(values, object)
+
+
+def _newest(old: Made, made: tuple[Made, ...]) -> Found | None:
+    """What holds now in its place."""
     newer = next(
         (item for item in made if item.supersedes and item.supersedes == old.record_id), None
     )
-    return (newer.record_id, *_successors(newer, made)) if newer else ()
+    if newer is None:
+        return None
+    return _newest(newer, made) or Found(newer.key, _chunk(newer), b"")
 
 
 def order(found: Candidates) -> list[int]:

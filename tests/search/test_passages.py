@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -12,9 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memolith.embed.static_model import StaticModel
-from memolith.search import passages as passages_module
 from memolith.search.passages import passages
-from tests.search.making import SITUATION, candidate, candidates, order
+from tests.search.making import candidate, candidates, order, situation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -44,7 +42,7 @@ def tokens_of(texts: list[str]) -> Callable[[Column], tuple[Tokens, Column]]:
 def judged(
     question: str, texts: list[str], rarity: Mapping[str, float], *votes: float
 ) -> Candidates:
-    query = replace(SITUATION, question=question, rarity=rarity)
+    query = situation(rarity, meant=question)
     hits = [candidate(number, 0.7, votes=votes) for number in range(len(texts))]
     return passages(model(), tokens_of(texts))(query, candidates(*hits))
 
@@ -88,16 +86,6 @@ def test_a_chunk_whose_words_are_not_known_yet_is_kept() -> None:
 def test_a_question_without_words_changes_nothing(question: str) -> None:
     found = judged(question, ["one", "two"], {}, 0.5, 0.5)
     assert (found.score.tolist(), found.why) == ([0.7, 0.7], {})
-
-
-def test_words_that_are_spelled_in_many_tokens_are_compared_as_others_are(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    texts = [FILLER, "my red bicycle in Lisbon " + FILLER, "xyzzyqwrtplk " * 7]
-    rarity = {"bicycle": 2.0, "lisbon": 3.0}
-    votes = judged("bicycle in Lisbon", texts, rarity, 0.5).votes.tolist()
-    monkeypatch.setattr(passages_module, "_LONG_BLOCK", 0)
-    assert judged("bicycle in Lisbon", texts, rarity, 0.5).votes.tolist() == votes
 
 
 @settings(max_examples=100, deadline=None)

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from memolith import Memory
-from memolith.search.plan import MOST_DAYS, MOST_WORDS, Reader, plan
-from memolith.search.reorder import holds, phrases_of
+from memolith.search.plan import MOST_DAYS, MOST_WORDS, Reader, phrases_of, plan
+from memolith.search.reorder import holds
 from memolith.text.synonyms import load_synonyms
 from tests.pace import cpu_seconds
 from tests.text.fuzz import RUNS, texts

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
@@ -11,10 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memolith.search.nominate import fuse, once
+from memolith.search.candidates import fuse, without_copies
 from memolith.search.reorder import demote_superseded, diversify, require_phrases
-from memolith.search.sessions import rank_sessions
-from memolith.search.votes import decay, prefer_days, shares, weigh
+from memolith.search.votes import decay, prefer_days, rank_sessions, shares, weigh
 from memolith.text.dates import LIKELY, SURE, DayRange
 from tests.search.making import (
     SITUATION,
@@ -24,6 +22,7 @@ from tests.search.making import (
     candidates,
     order,
     signals,
+    situation,
     turn,
 )
 
@@ -53,35 +52,28 @@ def test_the_order_in_which_chunks_are_nominated_does_not_matter(places: list[in
 
 
 def test_a_record_that_stands_twice_is_found_once_and_a_note_without_one_stays() -> None:
-    hits = candidates(
-        candidate(1, 0.9, record=8),
-        candidate(2, 0.8),
-        candidate(3, 0.7, record=8),
-        candidate(4, 0.6),
+    hits = signals(
+        candidate(1, record=8), candidate(2), candidate(3, record=8), candidate(4, record=0)
     )
-    assert order(once(hits)) == [1, 2, 4]
+    assert without_copies(hits).keys.tolist() == [3, 2, 4]
 
 
 def test_the_record_itself_takes_the_place_of_a_better_copy() -> None:
-    copy, other, original = (
-        candidate(1, 0.9, record=9),
-        candidate(2, 0.8),
-        candidate(3, 0.1, record=8),
-    )
-    assert order(once(candidates(copy, other, original))) == [3, 2]
-    assert order(once(candidates(copy, other))) == [1, 2]
+    copy, other, original = candidate(1, record=9), candidate(2), candidate(3, record=8)
+    assert without_copies(signals(copy, other, original)).keys.tolist() == [3, 2]
+    assert without_copies(signals(copy, other)).keys.tolist() == [1, 2]
 
 
 def test_hidden_copies_leave_no_gaps_in_ranks() -> None:
-    hits = candidates(
-        candidate(1, 0.9, record=9, words_rank=1, meaning_rank=2),
-        candidate(2, 0.8, record=8, words_rank=2),
-        candidate(3, 0.7, words_rank=3, meaning_rank=1),
+    hits = signals(
+        candidate(1, record=9, words_rank=1, meaning_rank=2),
+        candidate(2, record=8, words_rank=2),
+        candidate(3, words_rank=3, meaning_rank=1),
     )
-    shown = once(hits)
-    assert order(shown) == [2, 3]
-    assert shown.signals.words_rank.tolist() == [1, 2]
-    assert shown.signals.meaning_rank.tolist() == [2, 1]
+    shown = without_copies(hits)
+    assert shown.keys.tolist() == [2, 3]
+    assert shown.words_rank.tolist() == [1, 2]
+    assert shown.meaning_rank.tolist() == [2, 1]
 
 
 def test_words_and_meaning_count_the_same_each_against_its_own_best() -> None:
@@ -120,7 +112,7 @@ def test_whatever_a_signal_is_its_vote_is_from_0_to_1(values: list[float]) -> No
     "question", ["What did you recommend?", "¿Qué me recomendaste?", "the film you had told me"]
 )
 def test_a_question_about_the_assistants_words_does_not_prefer_the_user(question: str) -> None:
-    query = replace(SITUATION, question=question)
+    query = situation(meant=question)
     hits = candidates(turn(1, words=5.1, role="assistant"), turn(2, words=5, role="user"))
     assert order(weigh(query, hits).in_order()) == [1, 2]
 
@@ -186,7 +178,7 @@ def test_the_less_else_is_asked_for_the_more_the_days_decide(
     days = DayRange(first=yesterday, last=yesterday, start=0, end=9, confidence=confidence)
     rarity = {f"word{number}": 1.0 for number in range(others)}
     hits = candidates(candidate(1, 0.9, dated=TODAY), candidate(2, 0.6, dated=yesterday))
-    query = replace(SITUATION, days=(days,), rarity=rarity, subjects=others)
+    query = situation(rarity, days=(days,), asked=list(rarity))
     assert order(prefer_days(query, hits).in_order())[0] == first
 
 
@@ -199,7 +191,8 @@ def test_the_more_days_are_named_the_less_it_tells_to_be_from_them(length: int, 
         candidate(1, 1.5, dated=TODAY, votes=(1.0,)),
         candidate(2, 1.0, dated=yesterday, votes=(0.8,)),
     )
-    query = replace(SITUATION, days=(days,), rarity={"a": 1.0, "b": 1.0, "c": 1.0}, subjects=3)
+    rarity = {"a": 1.0, "b": 1.0, "c": 1.0}
+    query = situation(rarity, days=(days,), asked=list(rarity))
     assert order(prefer_days(query, hits).in_order())[0] == first
 
 
@@ -212,10 +205,10 @@ def test_only_what_holds_the_quotation_is_left_or_everything_if_nothing_does() -
     hits = candidates(
         candidate(1, 1.0, "the key of the release"), candidate(2, 0.1, "the Release Key")
     )
-    asked = replace(SITUATION, phrases=(("release", "key"),))
+    asked = situation(phrases=(("release", "key"),))
     assert order(require_phrases(asked, hits)) == [2]
-    assert order(require_phrases(replace(SITUATION, phrases=(("no", "such"),)), hits)) == [1, 2]
-    some = replace(SITUATION, phrases=(("no", "such"), ("the", "key")))
+    assert order(require_phrases(situation(phrases=(("no", "such"),)), hits)) == [1, 2]
+    some = situation(phrases=(("no", "such"), ("the", "key")))
     assert order(require_phrases(some, hits)) == [1]
     assert order(require_phrases(SITUATION, hits)) == [1, 2]
 

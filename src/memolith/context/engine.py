@@ -84,12 +84,10 @@ class Engine:
 
         A person who looks around recalls nothing, so that is not logged.
         """
-        from memolith.search.filters import explain_empty
-
         finder = self.finder()
         result = finder.search(text, max(0, limit), filters, explain=explain)
         if not result.hits:
-            result = finder.explain_nothing(explain_empty(result, filters), filters)
+            result = finder.explain_nothing(result, filters)
         if log:
             self._store.note_shown(result.hits, text, "search")
         return result

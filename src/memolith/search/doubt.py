@@ -15,7 +15,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from memolith.interfaces import NEAR, Nomination
 from memolith.search.candidates import Candidates, QueryContext
-from memolith.search.nominate import nowhere
 from memolith.search.plan import QueryPlan
 from memolith.text.choices import TRANSLATION, with_halves
 from memolith.text.terms import term_counts
@@ -40,20 +39,15 @@ _NEARLY_ALL = 0.7
 _MAX_ASKED = 8
 _SHORTEST_NUMBER = 3
 _NTH = re.compile(r"\d+(?:st|nd|rd|th)")
-_HEAD = 4_000  # characters of a hit that are looked at first; a long one is taken apart if they do not tell
 
 
-def is_weak(found: Nomination, plan: QueryPlan, hits: Candidates, query: QueryContext) -> bool:
+def is_weak(found: Nomination, hits: Candidates, query: QueryContext) -> bool:
     """Whether nothing found has much to do with the question; if it asks for days alone, anything has."""
     if not sum(found.rarity):
         return False
     # What is from the days is first, whatever it says.
-    looked_at = range(len(hits) if plan.days else 1)
-    return all(
-        _tells_little(found, _held(plan, hits, at, length), query)
-        for length in (_HEAD, None)
-        for at in looked_at
-    )
+    looked_at = range(len(hits) if query.plan.days else 1)
+    return all(_tells_little(found, _held(query.plan, hits, at), query) for at in looked_at)
 
 
 def _tells_little(found: Nomination, held: list[float], query: QueryContext) -> bool:
@@ -73,10 +67,9 @@ def _nearness(found: Nomination, near: float) -> float:
     return nearest / by_chance if by_chance > 0 else 0.0
 
 
-def _held(plan: QueryPlan, hits: Candidates, at: int, length: int | None) -> list[float]:
+def _held(plan: QueryPlan, hits: Candidates, at: int) -> list[float]:
     """Which words of the question stand in a hit, in either language; other names are less."""
-    texts = (hits.texts[at], hits.chunks[at].heading)
-    terms = frozenset(term for text in texts for term in term_counts(text[:length]))
+    terms = term_counts(hits.texts[at]).keys() | term_counts(hits.chunks[at].heading).keys()
     held = (max((word[term] for term in terms & word.keys()), default=0.0) for word in plan.words)
     return [1.0 if weight >= TRANSLATION else weight for weight in held]
 
@@ -93,6 +86,11 @@ def not_said(plan: QueryPlan, found: Nomination, hits: Candidates) -> Iterator[s
             continue
         if not parts or not any(set(parts) <= set(words(text)) for text in hits.texts):
             yield f'Nothing says "{name}"; what is shown is only like it.'
+
+
+def nowhere(chunks: int) -> float:
+    """How rare a word is that stands in none of so many chunks, or hardly less."""
+    return math.log1p((chunks + 0.5) / 0.5) - 1e-6
 
 
 def _is_exact(name: str) -> bool:

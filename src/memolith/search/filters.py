@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
-from dataclasses import replace
 from datetime import date, datetime
 
 from memolith.clock import Clock
 from memolith.errors import RefusedError
-from memolith.results import Filters, SearchResult
+from memolith.results import Filters
 from memolith.text.cleaning import shown_name, shown_path
 
 Day = date | str
@@ -86,22 +85,17 @@ def _file_name(path: Path, relative_path: Callable[[str], str]) -> str:
     return relative_path(place)
 
 
-def explain_empty(result: SearchResult, filters: Filters) -> SearchResult:
-    """A result without hits; it says so if the days asked for hold nothing."""
+def explain_empty(filters: Filters) -> Iterator[str]:
+    """Why nothing may pass the filters: no record has the metadata, or nothing is from the days."""
     since, until = filters.since, filters.until
     if filters.records is not None and not filters.records:
-        reason = "No record has this keyword and metadata."
+        yield "No record has this keyword and metadata."
     elif since and until and since > until:
-        reason = (
-            f"Nothing is since {since} and until {until}: the first of these days is the later one."
-        )
-    elif since and until:
-        reason = f"Nothing that was asked for is dated {since} to {until}."
+        yield f"Nothing is since {since} and until {until}: the first of these days is the later one."
     elif since or until:
-        reason = f"Nothing that was asked for is dated {since or until} or {'later' if since else 'earlier'}."
-    else:
-        return result
-    return replace(result, warnings=(*result.warnings, reason))
+        open_end = f"{since or until} or {'later' if since else 'earlier'}"
+        span = f"{since} to {until}" if since and until else open_end
+        yield f"Nothing that was asked for is dated {span}."
 
 
 # What is said if nothing has the name that was asked for, and how many others are listed then.
@@ -130,24 +124,10 @@ def explain_path(filters: Filters, paths: Collection[str]) -> Iterator[str]:
     """If no file is at the path asked for, where files of that name are, or any."""
     if filters.path is None or any(map(filters.covers, paths)):
         return
-    places = _places_named(filters.path, paths)
-    places = places or {path[: path.find("/") + 1] or path for path in paths}
+    folders = {path[: path.rfind("/") + 1] or path for path in paths}
+    name = f"/{filters.path.strip('/')}/"
+    places = {place for place in folders if name in f"/{place}/"} or folders
     yield f"No file is {filters.path!a} or lies in it. {_listed(places, shown_path)}"
-
-
-def _places_named(name: str, paths: Iterable[str]) -> set[str]:
-    """The files and folders further down that have a name: `memory/notes/` for `notes`.
-
-    >>> _places_named("notes", ["memory/notes/a.md", "memory/notes/b/c.md", "notes.md"])
-    {'memory/notes/'}
-    """
-    part = f"/{name.strip('/')}/"
-    found = ((path, f"/{path}/".find(part)) for path in paths)
-    return {
-        f"{path}/"[: at + len(part) - 1].removesuffix("/" * path.endswith(part[:-1]))
-        for path, at in found
-        if at > 0
-    }
 
 
 def _listed(names: Collection[str], shown: Callable[[str], str]) -> str:

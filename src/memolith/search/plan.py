@@ -6,16 +6,18 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
+from functools import cache
 
-from memolith.search.reorder import first_names, phrases_of
 from memolith.text.chinese import glosses
 from memolith.text.choices import TRANSLATION, add_joined, choices, own_words, with_halves
 from memolith.text.dates import LIKELY, DayRange, find_days, without_days
+from memolith.text.folding import fold
 from memolith.text.scripts import is_pair
 from memolith.text.stopwords import StopWords, is_stop_word, keywords, language_of, of_days
-from memolith.text.synonyms import Synonyms
+from memolith.text.synonyms import Synonyms, built_in
+from memolith.text.tables import read_lists, read_words
 from memolith.text.terms import stems
-from memolith.text.tokens import words
+from memolith.text.tokens import MARKS, words
 
 # A question is not a document: beyond this nothing more is learned, and it only takes time.
 MOST_CHARS = 8_000
@@ -50,22 +52,11 @@ class Reader:
 
 
 _SHORT = 8
-# Who asks so speaks of what is past, even of today.
-_PAST = frozenset(
-    "happened did done talked discussed wrote noted said logged saved"
-    " paso pasaron ocurrio ocurrieron sucedio hice hicimos hiciste hizo hicieron hablamos apunte"
-    " apuntamos escribi escribimos anote dije dijimos".split()
-)
 
-_WAS = frozenset(
-    "was were did had been ago last said told yesterday find show search list summarize summarise"
-    " fue era estaba ayer pasado pasada busca muestra resume".split()
-)
-# Who says so wants something done.
-_REQUEST = frozenset(
-    "book schedule reserve remind arrange order buy call send invite cancel reschedule"
-    " reserva agenda recuerdame recordarme programa llama envia compra cancela invita".split()
-)
+
+@cache
+def _words_of(section: str) -> frozenset[str]:
+    return frozenset(read_lists("question_words.txt")[section])
 
 
 def _subjects(text: str, days: Sequence[DayRange], today: date) -> list[str]:
@@ -76,7 +67,7 @@ def _subjects(text: str, days: Sequence[DayRange], today: date) -> list[str]:
     """
     asked = keywords(with_halves(without_days(text, days)))
     past = [found for found in days if found.last < today]
-    if not _PAST.isdisjoint(asked):
+    if not _words_of("past").isdisjoint(asked):
         past = [found for found in days if found.first <= today]
     if not days or len(past) < len(days):
         return asked
@@ -104,8 +95,8 @@ def _is_ahead(text: str) -> bool:
     (True, False)
     """
     said = set(words(text))
-    is_ahead = not said.isdisjoint(_REQUEST) or bool(_AT_A_TIME.search(text))
-    return is_ahead and said.isdisjoint(_PAST | _WAS)
+    is_ahead = not said.isdisjoint(_words_of("request")) or bool(_AT_A_TIME.search(text))
+    return is_ahead and said.isdisjoint(_words_of("past") | _words_of("told or shown"))
 
 
 def _said(text: str, named: Sequence[DayRange], today: date) -> tuple[DayRange, ...]:
@@ -142,22 +133,16 @@ def unread(question: str) -> str:
     return ""
 
 
-def _add_glosses(
-    english: Sequence[tuple[str, Sequence[str]]],
-    asked: list[str],
-    terms: list[dict[str, float]],
-    own: dict[str, str],
-) -> None:
-    """Put Chinese words with their translations in the place of the pairs of characters that they are read as."""
-    others = [(word, some) for word, some in zip(asked, terms, strict=True) if not is_pair(word)]
-    asked[:], terms[:] = [word for word, _ in others], [some for _, some in others]
+def _with_glosses(
+    found: Mapping[str, Mapping[str, float]], english: Iterable[tuple[str, Sequence[str]]]
+) -> dict[str, Mapping[str, float]]:
+    """Words and their terms: Chinese ones by their translations, not as pairs of characters."""
+    result = {word: terms for word, terms in found.items() if not is_pair(word)}
     for chinese, translations in english:
         stemmed = {stems(word)[0]: TRANSLATION for word in translations}
         for part in words(chinese):
-            if part not in asked:
-                asked.append(part)
-                terms.append({**stemmed, part: 1.0})
-            own.update(dict.fromkeys(translations, part))
+            result.setdefault(part, {**stemmed, part: 1.0})
+    return result
 
 
 def plan(question: str, today: date, reader: Reader | None = None) -> QueryPlan:
@@ -182,15 +167,82 @@ def plan(question: str, today: date, reader: Reader | None = None) -> QueryPlan:
         asked, language=language, extra=extra, names=names, with_synonyms=reader.with_synonyms
     )
     add_joined(terms, asked, spoken)
+    found: Mapping[str, Mapping[str, float]] = dict(zip(asked, terms, strict=True))
     if reader.with_synonyms and (english := glosses(text)):
-        _add_glosses(english, asked, terms, own)
+        found = _with_glosses(found, english)
+        for chinese, translations in english:
+            own |= dict.fromkeys(translations, words(chinese)[-1])
     return QueryPlan(
         text=text,
         meant=" ".join((text, *own)),
         own=own,
-        asked=asked,
-        words=terms,
+        asked=list(found),
+        words=list(found.values()),
         days=days,
         phrases=phrases_of(text),
         names=names,
     )
+
+
+# What stands in quotation marks must stand in the hit, word for word and in this order.
+
+# A mark inside a word opens nothing: 5" and 3" are inches.
+_QUOTED = re.compile(
+    r'(?<!\w)"([^"\n]{1,200})"(?!\w)|“([^”\n]{1,200})”|«([^»\n]{1,200})»|„([^“”\n]{1,200})[“”]'
+)
+_MOST_PHRASES = 4
+# Who says so many words besides tells something and mentions what others said, as chats do; who looks
+# for a quotation says little else.
+_LONG = 25
+
+
+def phrases_of(question: str) -> tuple[tuple[str, ...], ...]:
+    """The words of each quotation; case and accents do not count, stop words do.
+
+    In a long message nothing is demanded: its quotations count as words, like all it says.
+
+    >>> phrases_of('who said "Hasta mañana" and «to be»?')
+    (('hasta', 'manana'), ('to', 'be'))
+    """
+    found = (
+        tuple(words("".join(match.groups(default="")))) for match in _QUOTED.finditer(question)
+    )
+    phrases = tuple(dict.fromkeys(phrase for phrase in found if phrase))
+    if phrases and len(words(_QUOTED.sub(" ", question))) > _LONG:
+        return ()
+    return phrases[:_MOST_PHRASES]
+
+
+# Which words of a question are first names: they mean nobody else, in no language.
+
+
+@cache
+def _first_names() -> frozenset[str]:
+    return frozenset(map(fold, read_words("first_names.txt")))
+
+
+def first_names(text: str, *, alone: bool = False) -> frozenset[str]:
+    """The first names in a question, folded, however they are written.
+
+    A name that is also a word needs a capital, unless it stands alone: nothing else is asked for.
+
+    >>> sorted(first_names("¿Dónde vive Clara, y qué hace Pilar?"))
+    ['clara', 'pilar']
+    >>> sorted(first_names("Will the clara of marta be used?"))
+    ['marta']
+    """
+    found = set()
+    for at, stretch in enumerate(text.split()):
+        word = stretch.strip(MARKS).removesuffix("'s").removesuffix("\u2019s")
+        name = fold(word)
+        is_name = name in _first_names() or name in _words_of("names or words")
+        if is_name and not alone and is_word_too(name):
+            is_name = word[:1].isupper() and (at > 0 or name not in _words_of("names or words"))
+        if is_name:
+            found.add(name)
+    return frozenset(found)
+
+
+def is_word_too(name: str) -> bool:
+    """Whether a first name is another word as well, in some language."""
+    return name in _words_of("names or words") or any(name in known for known in built_in().written)

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
-from datetime import date
 
 import numpy as np
 
-from memolith.interfaces import RECORD, Column, Found, Index, Signals
+from memolith.interfaces import Found, Index
 from memolith.results import Chunk, Filters, ReadText
-from memolith.search.candidates import Candidates
+from memolith.search.candidates import Candidates, objects
 from memolith.text.summary_line import short_id
 from memolith.text.summary_text import with_stand_ins
+
+_SOME = 1_000  # chunks of records that took the place of others
 
 
 class Reading:
@@ -31,8 +32,6 @@ class Reading:
         self._digest = digest
         self._known: dict[int, Found] = {}
         self._texts: dict[int, ReadText | None] = {}  # by key; None: not where the index knew it
-        self._secret: set[str] | None = None  # names of secret records, once they are asked for
-        self._newest: dict[str, Found] = {}  # by the id of a record that it took the place of
 
     def moved(self, candidates: Candidates) -> int:
         """How many of these were not where the index knew them."""
@@ -48,11 +47,12 @@ class Reading:
         """The text of a chunk, with what else was read; None if it is not where the index knew it."""
         return self._texts.get(key)
 
-    def said(self, keys: Sequence[int]) -> list[tuple[Chunk, str] | None]:
+    def said(self, keys: Sequence[int]) -> Iterator[tuple[Chunk, str] | None]:
         """Messages of chats; None for one that is not where the index knew it."""
         self._read(keys)
-        read = [(key, self._texts[key]) for key in keys]
-        return [(self._known[key].chunk, text.text) if text else None for key, text in read]
+        for key in keys:
+            text = self._texts[key]
+            yield (self._known[key].chunk, text.text) if text else None
 
     def find(self, keys: Iterable[int]) -> Mapping[int, Found]:
         """What the index knows of chunks; those it no longer knows are left out."""
@@ -62,7 +62,11 @@ class Reading:
         return {key: self._known[key] for key in asked if key in self._known}
 
     def read(self, candidates: Candidates, wanted: int, filters: Filters) -> tuple[Candidates, int]:
-        """The best with their texts, and how many had to be looked at to get so many."""
+        """The best with their texts, and how many had to be looked at to get so many.
+
+        What took the place of some is behind them: who asks by the words of what was true wants what is
+        true now, be it in other words.
+        """
         keys: list[int] = candidates.signals.keys.tolist()
         places: list[int] = []
         seen = 0
@@ -71,55 +75,68 @@ class Reading:
             self._read([keys[place] for place in part])
             places += [place for place in part if self._texts[keys[place]] is not None]
             seen = part.stop
-        found = candidates.first(seen) if len(places) == seen else candidates.take(places)
-        return self.with_texts(found, filters), seen
+        read = self._with_texts(candidates.take(places), filters)
+        others = self._not_found(read, candidates, filters)
+        return (read.with_others(self._with_texts(others, filters)) if others else read), seen
 
-    def with_texts(self, candidates: Candidates, filters: Filters) -> Candidates:
+    def _with_texts(self, candidates: Candidates, filters: Filters) -> Candidates:
         """Candidates that were read, with all that this has told."""
         keys: list[int] = candidates.signals.keys.tolist()
-        chunks = tuple([self._known[key].chunk for key in keys])
-        read = [self._texts[key] for key in keys]
+        chunks = [self._known[key].chunk for key in keys]
+        read = [self._texts[key] or ReadText("") for key in keys]
         # A copy holds no longer than what it is a copy of.
-        asked = {chunk.record_id for chunk in chunks} | {text.copy_of for text in read if text}
-        past = self._index.successors(asked - {""}, filters) if asked - {""} else {}
-        newer = {old: self._read_records(some) for old, some in past.items()}
-        records = [
-            text.copy_of if text and text.copy_of in past else chunk.record_id
-            for text, chunk in zip(read, chunks, strict=True)
-        ]
-        self._newest |= {
-            chunk.record_id: newer[record][-1]
-            for chunk, record in zip(chunks, records, strict=True)
-            if newer.get(record)
-        }
+        named = [(text.copy_of, chunk.record_id) for text, chunk in zip(read, chunks, strict=True)]
+        ids = {name for names in named for name in names if name}
+        past = self._index.successors(ids, filters) if ids else {}
+        newest = {old: self._last_readable(newer) for old, newer in past.items()}
+        old = [next((name for name in names if name in past), "") for names in named]
+        hidden = self._hidden(read, filters)
+        texts = (
+            with_stand_ins(one.text, hidden) if hidden.intersection(one.names) else one.text
+            for one in read
+        )
         return replace(
             candidates,
-            chunks=chunks,
-            texts=tuple([self._shown(text, filters) for text in read]),
-            superseded=np.array([record in past for record in records], np.bool_),
-            successors=tuple(
-                [
-                    tuple([item.chunk.record_id for item in newer.get(record, ())])
-                    for record in records
-                ]
-            ),
+            why={},
+            chunks=objects(chunks, len(keys)),
+            texts=objects(texts, len(keys)),
+            superseded=np.array([bool(name) for name in old], np.bool_),
+            newest=objects(map(newest.get, old), len(keys)),
         )
 
-    def texts(self, keys: Sequence[int]) -> Iterator[str]:
-        """What stands in chunks, and the titles above it; without those that are not where they were."""
+    def _last_readable(self, keys: Sequence[int]) -> Found | None:
+        """The last of some records that stands where the index knows it."""
         self._read(keys)
-        for key in keys:
-            if read := self._texts[key]:
-                yield f"{read.text}\n{self._known[key].chunk.heading}"
+        return next((self._known[key] for key in reversed(keys) if self._texts[key]), None)
 
-    def newest(self, record_id: str) -> Found | None:
-        """What holds now in the place of a record that was read, None if it holds itself."""
-        return self._newest.get(record_id)
+    def _hidden(self, read: Sequence[ReadText], filters: Filters) -> set[str]:
+        """The secret records that any of these texts tells again, by short ids; none if they may be seen."""
+        names = {name for text in read for name in text.names}
+        if not names or filters.include_secret:
+            return set()
+        return names & set(map(short_id, self._index.record_states().secret))
 
-    def _read_records(self, keys: Sequence[int]) -> list[Found]:
-        """Those that stand where the index knows them."""
-        self._read(keys)
-        return [self._known[key] for key in keys if self._texts[key] is not None]
+    def _not_found(
+        self, read: Candidates, candidates: Candidates, filters: Filters
+    ) -> Candidates | None:
+        """What took the place of some that were read and passes the filters, though it is not among them.
+
+        Where the question has found it, farther down, it keeps its score.
+        """
+        there = {chunk.record_id for chunk in read.chunks}
+        newest = {found.chunk.record_id: found.key for found in read.newest if found}
+        missing = {name: key for name, key in newest.items() if name not in there}
+        if not missing:
+            return None
+        keys = list(missing.values())
+        found = candidates.take(np.isin(candidates.signals.keys, keys).nonzero()[0])
+        only = replace(filters, records=frozenset(missing))
+        signals = self._index.rank((), None, _SOME, [only])[0].signals
+        is_new = np.isin(signals.keys, keys) & ~np.isin(signals.keys, found.signals.keys)
+        signals = signals.take(is_new.nonzero()[0])
+        none = np.zeros(len(signals.keys))
+        signals = replace(signals, words=none, words_rank=none.astype(np.int64))
+        return found.with_others(Candidates.of(signals, none, votes=found.votes.shape[1]))
 
     def _read(self, keys: Sequence[int]) -> None:
         new = [key for key in keys if key not in self._texts]
@@ -129,62 +146,3 @@ class Reading:
             for (key, item), read in zip(found.items(), texts, strict=True):
                 if read is not None and self._digest(read.text) == item.digest:
                     self._texts[key] = read
-
-    def _shown(self, read: ReadText | None, filters: Filters) -> str:
-        """The text; a line stands for each that tells a record again which is secret by now."""
-        if read is None or not read.names or filters.include_secret:
-            return read.text if read else ""
-        if self._secret is None:
-            self._secret = set(map(short_id, self._index.record_states().secret))
-        if self._secret.isdisjoint(read.names):
-            return read.text
-        return with_stand_ins(read.text, self._secret)
-
-
-# Who asks by the words of what was true wants what is true now, be it in other words.
-
-
-def with_successors(
-    read: Candidates, ranked: Candidates, reading: Reading, filters: Filters
-) -> Candidates:
-    """Candidates that were read, and what took the place of some, which the question alone does not find.
-
-    `ranked` are all there are: who is among them keeps the score that it has there.
-    """
-    there = {chunk.record_id for chunk in read.chunks}
-    newest = {
-        found.key: found
-        for chunk in read.chunks
-        if (found := reading.newest(chunk.record_id))
-        and found.chunk.record_id not in there
-        and _fits(filters, found.chunk)
-    }
-    if not newest:
-        return read
-    places = np.isin(ranked.signals.keys, list(newest)).nonzero()[0]
-    known = set(ranked.signals.keys[places].tolist())
-    nominated = ranked.take(places)
-    others = _not_nominated([found for key, found in newest.items() if key not in known])
-    return read.with_others(reading.with_texts(nominated.with_others(others), filters))
-
-
-def _fits(filters: Filters, chunk: Chunk) -> bool:
-    """Whether a chunk that may be seen now passes the filters."""
-    dated = chunk.dated or date.min
-    return (
-        filters.session in (None, chunk.session)
-        and filters.chat in (None, chunk.chat)
-        and (filters.category is None or filters.category.casefold() == chunk.category.casefold())
-        and (filters.since or date.min) <= dated <= (filters.until or date.max)
-        and (filters.records is None or chunk.record_id in filters.records)
-        and filters.covers(chunk.path)
-    )
-
-
-def _not_nominated(found: Sequence[Found]) -> Candidates:
-    """Records for which nothing speaks but what they took the place of."""
-    days = [item.chunk.dated.toordinal() if item.chunk.dated else 0 for item in found]
-    columns: dict[str, Column] = dict.fromkeys(Signals.__slots__, np.zeros(len(found), np.int64))
-    columns |= {"keys": np.array([item.key for item in found], np.int64)}
-    columns |= {"kind": np.full(len(found), RECORD), "dated": np.array(days, np.int64)}
-    return Candidates.of(Signals(**columns), np.zeros(len(found)))

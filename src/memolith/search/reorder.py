@@ -1,57 +1,30 @@
-"""Stages that go by texts: quotations, names, what was replaced, and copies of better hits."""
+"""Stages that go by texts: quotations, a model, names, what was replaced, and copies of better hits."""
 
 from __future__ import annotations
 
-import re
-import string
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
-from functools import cache
+from itertools import combinations, takewhile
 
 import numpy as np
 
-from memolith.interfaces import Column
-from memolith.search.candidates import Candidates, Floats, QueryContext, Stage, best_first
+from memolith import clock
+from memolith.interfaces import Column, Reranker
+from memolith.search.candidates import Candidates, Floats, QueryContext, Stage
+from memolith.search.doubt import has_digit
+from memolith.search.plan import is_word_too
 from memolith.search.votes import shares
-from memolith.text.folding import bare_letters, fold
-from memolith.text.synonyms import built_in
-from memolith.text.tables import read_words
+from memolith.text.folding import bare_letters
 from memolith.text.tokens import MARKS, words
 
 # What stands in quotation marks must stand in the hit, word for word and in this order.
 
-# A mark inside a word opens nothing: 5" and 3" are inches.
-_QUOTED = re.compile(
-    r'(?<!\w)"([^"\n]{1,200})"(?!\w)|“([^”\n]{1,200})”|«([^»\n]{1,200})»|„([^“”\n]{1,200})[“”]'
-)
-_MOST_PHRASES = 4
-# Who says so many words besides tells something and mentions what others said, as chats do; who looks
-# for a quotation says little else.
-_LONG = 25
-
-
-def phrases_of(question: str) -> tuple[tuple[str, ...], ...]:
-    """The words of each quotation; case and accents do not count, stop words do.
-
-    In a long message nothing is demanded: its quotations count as words, like all it says.
-
-    >>> phrases_of('who said "Hasta mañana" and «to be»?')
-    (('hasta', 'manana'), ('to', 'be'))
-    """
-    found = (
-        tuple(words("".join(match.groups(default="")))) for match in _QUOTED.finditer(question)
-    )
-    phrases = tuple(dict.fromkeys(phrase for phrase in found if phrase))
-    if phrases and len(words(_QUOTED.sub(" ", question))) > _LONG:
-        return ()
-    return phrases[:_MOST_PHRASES]
-
 
 def require_phrases(query: QueryContext, candidates: Candidates) -> Candidates:
     """A stage that keeps what holds most of the quotations: all of them, or as many as any does."""
-    if not query.phrases:
+    if not query.plan.phrases:
         return candidates
-    held = [sum(found) for found in _phrases_held(query.phrases, candidates)]
+    held = [sum(found) for found in _phrases_held(query.plan.phrases, candidates)]
     most = max(held, default=0)
     holding = [at for at, count in enumerate(held) if count == most]
     return replace(candidates.take(holding), why={})
@@ -80,69 +53,81 @@ def not_held(phrases: Sequence[Sequence[str]], candidates: Candidates) -> Iterat
 def holds(phrase: Sequence[str], *texts: str) -> bool:
     """Whether the words stand side by side in one of the texts."""
     wanted = f" {' '.join(phrase)} "
-    letters = [bare_letters(word) or b"" for word in phrase]
-    return any(
-        _may_hold(letters, bare_letters(text)) and wanted in f" {' '.join(words(text))} "
-        for text in texts
-    )
+    parts = [bare_letters(word) or b"" for word in phrase]
+    for text in texts:
+        # Mostly not even the letters are there; to take the text apart takes far longer.
+        letters = bare_letters(text)
+        may_hold = letters is None or all(part in letters for part in parts)
+        if may_hold and wanted in f" {' '.join(words(text))} ":
+            return True
+    return False
 
 
-def _may_hold(parts: Sequence[bytes], letters: bytes | None) -> bool:
-    """Mostly not even the letters of a phrase are in a text; taking it apart takes far longer."""
-    return letters is None or all(part in letters for part in parts)
+# The best hits, read again with the question by a model that is too slow for all of them.
+
+# So many of the best are read, in parts: after each of them the time is looked at.
+READ = 40
+_AT_ONCE = 8
+# How much the order before counts, against 1 for what the model says.
+_BEFORE = 0.5
 
 
-# Which words of a question are first names: they mean nobody else, in no language.
+class Reranking:
+    """A stage that puts the best candidates in the order that a model gives them, within its time."""
 
-# Names that are often another word: at the beginning of a question they may be that.
-_AMBIGUOUS = frozenset(
-    "alba amber angel angeles april art august bill blanca concha consuelo dawn dolores esperanza estrella"
-    " faith grace hope iris ivy joy june luz mark may mercedes milagros nieves paz perla pilar remedios rob"
-    " rocio rosario rose salvador sol soledad summer violeta will".split()
-)
-# What has the same words, but not the name, has so much of its score; in a question that asks for little
-# else, so much.
+    def __init__(self, model: Reranker, seconds: float) -> None:
+        """For one question, which may take so long."""
+        self._model = model
+        self._seconds = seconds
+        self._until = 0.0
+        self._known: dict[str, float] = {}  # a question may be staged twice
+        self.problem = ""  # what was not done
+
+    def __call__(self, query: QueryContext, candidates: Candidates) -> Candidates:
+        """Those that were read before the others; the scores stay, and change hands."""
+        self._read(query.plan.meant, candidates.texts[:READ].tolist())
+        known = takewhile(self._known.__contains__, candidates.texts[:READ])
+        said = np.array([self._known[text] for text in known])
+        if len(said) < 2:
+            return candidates
+        before = candidates.score[: len(said)]
+        value = shares(said - said.min()) + _BEFORE * shares(before)
+        order = np.argsort(-value, kind="stable")
+        score, why = candidates.score.copy(), np.zeros(len(candidates))
+        score[: len(said)], why[: len(said)] = np.sort(before)[::-1], said[order]
+        at = np.append(order, np.arange(len(said), len(candidates)))
+        return candidates.take(at).scored(score, {"rerank": why})
+
+    def _read(self, question: str, texts: Sequence[str]) -> None:
+        """Have the model read those it has not read, as many as there is time for."""
+        self._until = self._until or clock.monotonic() + self._seconds
+        new = [text for text in dict.fromkeys(texts) if text not in self._known]
+        for first in range(0, len(new), _AT_ONCE):
+            if clock.monotonic() > self._until:
+                self.problem = (
+                    f"{len(self._known)} hits were ranked again within {self._seconds:g} s"
+                    " (search.rerank_seconds); the others keep their order."
+                )
+                return
+            some = new[first : first + _AT_ONCE]
+            self._known |= zip(some, self._model.scores(question, some).tolist(), strict=True)
+
+
+# What has the same words as the question, but not the first names in it, has so much of its score; in a
+# question that asks for little else, so much.
 _NOT_NAMED = 0.9
 _NOT_NAMED_ALONE = 0.6
 _LITTLE = 2
 
 
-@cache
-def _first_names() -> frozenset[str]:
-    return frozenset(map(fold, read_words("first_names.txt")))
-
-
-def first_names(text: str, *, alone: bool = False) -> frozenset[str]:
-    """The first names in a question, folded, however they are written.
-
-    A name that is also a word needs a capital, unless it stands alone: nothing else is asked for.
-
-    >>> sorted(first_names("¿Dónde vive Clara, y qué hace Pilar?"))
-    ['clara', 'pilar']
-    >>> sorted(first_names("Will the clara of marta be used?"))
-    ['marta']
-    """
-    found = set()
-    for at, stretch in enumerate(text.split()):
-        word = stretch.strip(MARKS).removesuffix("'s").removesuffix("\u2019s")
-        name = fold(word)
-        is_name = name in _first_names() or name in _AMBIGUOUS
-        if is_name and not alone and _is_word(name):
-            is_name = word[:1].isupper() and (at > 0 or name not in _AMBIGUOUS)
-        if is_name:
-            found.add(name)
-    return frozenset(found)
-
-
 def prefer_names(query: QueryContext, candidates: Candidates) -> Candidates:
     """A stage that puts what has the names of the question before what has the same words: *rosas*."""
-    if not query.names or not len(candidates):
+    if not query.plan.names or not len(candidates):
         return candidates
-    held = np.array([_names_held(query.names, text) for text in candidates.texts])
-    least = _NOT_NAMED if query.subjects > _LITTLE else _NOT_NAMED_ALONE
+    held = np.array([_names_held(query.plan.names, text) for text in candidates.texts])
+    least = _NOT_NAMED if len(query.plan.asked) > _LITTLE else _NOT_NAMED_ALONE
     score = candidates.score * (least + (1 - least) * shares(held))
-    order = best_first(score, candidates.signals.keys)
-    return replace(candidates, score=score, why={"names": held}).take(order)
+    return candidates.scored(score, {"names": held}).in_order()
 
 
 def _names_held(names: Collection[str], text: str) -> int:
@@ -150,11 +135,7 @@ def _names_held(names: Collection[str], text: str) -> int:
     stretches = {stretch.strip(MARKS) for stretch in text.split()}
     written = {word for one in stretches if one[:1].isupper() for word in words(one)}
     every = {word for one in stretches for word in words(one)}
-    return sum(name in written or (name in every and not _is_word(name)) for name in names)
-
-
-def _is_word(name: str) -> bool:
-    return name in _AMBIGUOUS or any(name in known for known in built_in().written)
+    return sum(name in written or (name in every and not is_word_too(name)) for name in names)
 
 
 # What a newer record has taken the place of goes below what still holds, and is still found.
@@ -172,39 +153,22 @@ def demote_superseded(_query: QueryContext, candidates: Candidates) -> Candidate
     who asks by the very words of what was true before must find it.
     """
     past = candidates.superseded
-    if past is None:
-        return candidates
-    if not past.any():
-        return replace(candidates, why={"superseded": past})
-    score = _below_successors(_lowered(candidates, past), candidates)
-    order = best_first(score, candidates.signals.keys)
-    demoted = replace(candidates, score=score, held_back=True).take(order)
-    return replace(demoted, why={"superseded": past[order]})
-
-
-def _lowered(candidates: Candidates, past: Column) -> Floats:
-    """Without most of their score, but not below what has no word of the question."""
     words, score = candidates.signals.words, candidates.score
     no_word = score[(words == 0) & ~past].max(initial=0.0) / _JUST_BELOW
     least = np.where(words > 0, np.minimum(no_word, score), 0.0)
-    lowered: Floats = np.where(past, np.maximum(_KEPT * score, least), score)
-    return lowered
-
-
-def _below_successors(lowered: Floats, candidates: Candidates) -> Floats:
-    """Those whose successor is a hit next to it; it takes the place of what was better."""
+    result = np.where(past, np.maximum(_KEPT * score, least), score)
     places = {chunk.record_id: at for at, chunk in enumerate(candidates.chunks)}
-    newest = {  # what holds now, and how many steps that is away
-        old: (places[newer[-1]], len(newer))
-        for old, newer in enumerate(candidates.successors)
-        if newer and newer[-1] in places
+    newest = {
+        old: places[found.chunk.record_id]
+        for old, found in enumerate(candidates.newest)
+        if found and found.chunk.record_id in places
     }
-    score, result = candidates.score, lowered.copy()
-    for old, (at, _) in newest.items():
+    for old, at in newest.items():  # it takes the place of what was better
         result[at] = max(result[at], score[old])
-    for old, (at, steps) in newest.items():
-        result[old] = min(score[old], result[at] * _JUST_BELOW**steps)
-    return result
+    for old, at in newest.items():
+        result[old] = min(score[old], result[at] * _JUST_BELOW)
+    below = candidates.scored(result, {"superseded": past}).in_order()
+    return replace(below, held_back=bool(past.any()))
 
 
 # Maximal marginal relevance on what hits say: no five copies of one fact, no evidence lost.
@@ -213,9 +177,8 @@ def _below_successors(lowered: Floats, candidates: Candidates) -> Floats:
 MORE = 20
 _COMPARED = 50
 # … by so much of what they say: a text may have millions of words.
-_READ_CHARS = 100_000
+_READ_CHARS = 20_000
 _SAME = 0.85  # of the score of a copy: as good
-_MARKS = string.punctuation.encode()
 
 
 def diversify(mmr_lambda: float, floor: float) -> Stage:
@@ -226,84 +189,45 @@ def diversify(mmr_lambda: float, floor: float) -> Stage:
     """
 
     def stage(query: QueryContext, candidates: Candidates) -> Candidates:
-        if mmr_lambda >= 1 or len(candidates) < 2:
-            return candidates
         compared = min(_COMPARED, query.limit + MORE)
         copies = _copies(candidates.texts[:compared], floor)
-        if not copies:
+        if mmr_lambda >= 1 or not copies.any():
             return candidates
-        dated = candidates.signals.dated[:compared].tolist()
-        order = _reordered(candidates.score[:compared].tolist(), dated, copies, mmr_lambda)
+        best = candidates.score[0] or 1.0
+        value = mmr_lambda * candidates.score[: len(copies)] / best
+        dated = candidates.signals.dated
+        order: list[int] = []
+        left = list(range(len(copies)))
+        worst = np.zeros(len(copies))  # how like the worst copy before it
+        while left:
+            now = (value - (1 - mmr_lambda) * worst).tolist()
+            pick = max(left, key=now.__getitem__)
+            same = [at for at in left if copies[pick, at] == 1 and value[at] > _SAME * value[pick]]
+            if dated[pick]:  # of copies that are about as good the newest is taken
+                pick = max([pick, *same], key=dated.__getitem__)
+            order.append(pick)
+            left.remove(pick)
+            worst = np.maximum(worst, copies[pick])
         order += range(len(order), len(candidates))
-        return replace(candidates, held_back=True, why={}).take(order)
+        return replace(candidates.take(order), held_back=True, why={})
 
     return stage
 
 
-def _reordered(
-    scores: Sequence[float],
-    dated: Sequence[int],
-    copies: Mapping[frozenset[int], float],
-    mmr_lambda: float,
-) -> list[int]:
-    """The places of the hits, each time the one with the best score that is no copy of those before.
-
-    Of copies that are about as good the newest is taken.
-    """
-    best = scores[0] or 1.0
-    chosen: list[int] = []
-    left = dict.fromkeys(range(len(scores)), 0.0)  # how like the worst copy before it
-    while left:
-        pick = max(
-            left, key=lambda at: mmr_lambda * scores[at] / best - (1 - mmr_lambda) * left[at]
-        )
-        same = [
-            at
-            for at in left
-            if copies.get(frozenset((pick, at)), 0.0) == 1.0 and scores[at] > _SAME * scores[pick]
-        ]
-        if dated[pick]:
-            pick = max([pick, *same], key=lambda at: dated[at])
-        chosen.append(pick)
-        del left[pick]
-        for at in left:
-            left[at] = max(left[at], copies.get(frozenset((pick, at)), 0.0))
-    return chosen
-
-
-def _copies(texts: Sequence[str], floor: float) -> dict[frozenset[int], float]:
-    """Which of the texts are copies of each other, and how like they are; mostly none.
+def _copies(texts: Column, floor: float) -> Floats:
+    """How like each other texts are: which share of their words they have in common.
 
     Above a floor a copy is a copy, whatever was added to it; but texts with other numbers are not.
     """
-    said = [(at, _words(text[:_READ_CHARS])) for at, text in enumerate(texts)]
-    said.sort(key=lambda item: len(item[1]))
-    copies = {}
-    for number, (at, mine) in enumerate(said):
-        for other_at, other in said[number + 1 :]:
-            if len(mine) < floor * len(other):
-                break  # so much longer a text, and all that follow, cannot be a copy
-            likeness = _likeness(mine, other)
-            if floor == 0:
-                copies[frozenset((at, other_at))] = likeness
-            elif likeness >= floor and not any(map(_has_digit, mine ^ other)):
-                copies[frozenset((at, other_at))] = 1.0
-    return copies
-
-
-def _words(text: str) -> frozenset[bytes]:
-    """Quicker than `text.tokens.words`, and the same for a text and its copy."""
-    if not text.isascii():
-        text = " ".join(text.casefold().split())
-    data = text.encode(errors="surrogatepass").lower()  # bytes lose their marks ten times as fast
-    return frozenset(data.translate(None, _MARKS).split() or [data])
-
-
-def _has_digit(word: bytes) -> bool:
-    return any(48 <= byte <= 57 for byte in word)
-
-
-def _likeness(one: frozenset[bytes], other: frozenset[bytes]) -> float:
-    common = len(one & other)
-    union = len(one) + len(other) - common
-    return common / union if union else 0.0
+    said = [{word.strip(MARKS) for word in text[:_READ_CHARS].casefold().split()} for text in texts]
+    result = np.zeros((len(said), len(said)))
+    for (one, mine), (other, others) in combinations(enumerate(said), 2):
+        fewer, more = sorted((len(mine), len(others)))
+        if fewer < floor * more:
+            continue
+        alike = len(mine & others) / (len(mine | others) or 1)
+        if floor and alike >= floor:
+            alike = float(not any(map(has_digit, mine ^ others)))
+        if alike >= floor:
+            result[one, other] = result[other, one] = alike
+    return result

@@ -3,76 +3,53 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 
-import numpy as np
-
-from memolith.interfaces import Column
-from memolith.results import Hit, RankedPlace, SessionHit, StageTrace
-from memolith.search.candidates import Candidates, Floats, QueryContext, Staged
-from memolith.search.nominate import raw
+from memolith.interfaces import Column, Signals
+from memolith.results import Hit, RankedPlace, ReadText, SessionHit, StageTrace
+from memolith.search.candidates import Candidates, QueryContext, Staged
 from memolith.search.plan import QueryPlan
 from memolith.search.reading import Reading
 from memolith.search.votes import is_from_any
 from memolith.text.summary_line import read_line
 from memolith.visibility import chunk_trust
 
-# What is shown of the candidates that are left: hits with their texts, and chats.
-
 
 def hits(
     candidates: Candidates, query: QueryContext, reading: Reading, max_score: float
-) -> tuple[Hit, ...]:
+) -> Iterator[Hit]:
     """Candidates that were read, as hits; their scores as shares of the greatest there can be."""
-    signals, past = candidates.signals, candidates.superseded
-    asked_for = is_from_any(query.days, signals.dated)
-    columns = zip(
-        candidates.chunks,
-        candidates.texts,
-        share_of(max_score, candidates.score).tolist(),
-        signals.words_rank.tolist(),
-        signals.meaning_rank.tolist(),
-        [False] * len(candidates) if past is None else past.tolist(),
-        asked_for.tolist(),
-        map(reading.text, signals.keys.tolist()),
-        [reading.newest(chunk.record_id) for chunk in candidates.chunks],
-        strict=False,
-    )
-    return tuple(
-        [
-            Hit(
-                citation=chunk.citation,
-                text=text,
-                score=score,
-                record_id=chunk.record_id or None,
-                category=chunk.category or None,
-                source_category=(read and read.source_category) or None,
-                session=chunk.session or None,
-                chat=chunk.chat or None,
-                role=chunk.role or None,
-                other_side=(read and read.other_side) or None,
-                heading=chunk.heading or None,
-                dated=chunk.dated,
-                expires=chunk.expires,
-                sensitivity=chunk.sensitivity,
-                channel=chunk.channel or None,
-                trust=chunk_trust(chunk, query.external),
-                superseded=superseded,
-                superseded_by=newest.chunk.citation if newest else None,
-                named=asked,
-                ranks={
-                    name: rank for name, rank in (("words", words), ("meaning", meaning)) if rank
-                },
-            )
-            for chunk, text, score, words, meaning, superseded, asked, read, newest in columns
-        ]
-    )
+    signals = candidates.signals
+    named = is_from_any(query.plan.days, signals.dated)
+    for at, chunk in enumerate(candidates.chunks):
+        read = reading.text(int(signals.keys[at])) or ReadText("")
+        newest = candidates.newest[at]
+        ranks = {"words": int(signals.words_rank[at]), "meaning": int(signals.meaning_rank[at])}
+        yield Hit(
+            citation=chunk.citation,
+            text=candidates.texts[at],
+            score=_share(candidates.score[at], max_score),
+            record_id=chunk.record_id or None,
+            category=chunk.category or None,
+            source_category=read.source_category or None,
+            session=chunk.session or None,
+            chat=chunk.chat or None,
+            role=chunk.role or None,
+            other_side=read.other_side or None,
+            heading=chunk.heading or None,
+            dated=chunk.dated,
+            expires=chunk.expires,
+            sensitivity=chunk.sensitivity,
+            channel=chunk.channel or None,
+            trust=chunk_trust(chunk, query.external),
+            superseded=bool(candidates.superseded[at]),
+            superseded_by=newest.chunk.citation if newest else None,
+            named=bool(named[at]),
+            ranks={name: rank for name, rank in ranks.items() if rank},
+        )
 
 
-def share_of(max_score: float, score: Floats) -> Floats:
-    """Scores from 0 to 1, in the same order and in the same proportions."""
-    shares: Floats = np.clip(score / max_score, 0.0, 1.0)
-    return shares
+def _share(score: float, max_score: float) -> float:
+    return min(1.0, max(0.0, float(score) / max_score))
 
 
 def retold(shown: Sequence[Hit]) -> set[str]:
@@ -88,29 +65,25 @@ def retold(shown: Sequence[Hit]) -> set[str]:
 
 
 def sessions(
-    reading: Reading,
     candidates: Candidates,
     ranked: Sequence[tuple[int, float]],
+    reading: Reading,
     max_score: float,
-) -> tuple[SessionHit, ...]:
+) -> Iterator[SessionHit]:
     """Chats by the place of their best turn and their score; one that is gone is left out."""
     keys: list[int] = candidates.signals.keys.tolist()
     read = reading.said([keys[at] for at, _ in ranked])
-    there = [(found, score) for found, (_, score) in zip(read, ranked, strict=True) if found]
-    return tuple(
-        [
-            SessionHit(
+    for found, (_, score) in zip(read, ranked, strict=True):
+        if found and found[0].chat:
+            chunk, text = found
+            yield SessionHit(
                 chat=chunk.chat,
-                score=min(1.0, max(0.0, score / max_score)),
+                score=_share(score, max_score),
                 best=chunk.citation,
                 text=text,
                 role=chunk.role or None,
                 dated=chunk.dated,
             )
-            for (chunk, text), score in there
-            if chunk.chat
-        ]
-    )
 
 
 # Why a search answered as it did: the order after every stage, and the values it went by.
@@ -119,37 +92,25 @@ _TRACED = 50
 
 
 def trace(
-    reading: Reading,
-    plan: QueryPlan,
-    nominated: Candidates,
-    scored: Staged,
-    shown: Staged,
-    max_score: float,
+    reading: Reading, plan: QueryPlan, staged: Staged, max_score: float
 ) -> Iterator[StageTrace]:
-    """How the question was read and what each stage did, first the fusion.
-
-    Stages that go by texts have put the candidates in order themselves.
-    """
+    """How the question was read and what each stage did, first the fusion; each of them in its order."""
     yield StageTrace(stage="question", order=(), note=_read(plan))
-    fused = replace(nominated, why=raw(nominated.signals))
-    stages = [(name, some, some.best()) for name, some in [("fuse", fused), *scored]]
-    stages += [(name, some, np.arange(len(some))) for name, some in shown]
-    orders = [some.signals.keys[order[:_TRACED]].tolist() for _, some, order in stages]
-    found = reading.find({key for keys in orders for key in keys})
-    before: tuple[Candidates | None, list[int]] = (None, [])
-    for (name, some, order), keys in zip(stages, orders, strict=True):
-        idle = some is before[0] or (keys == before[1] and not some.why)
-        why = {} if some is before[0] else some.why
-        before = some, keys
-        known = [at for at, key in zip(order.tolist(), keys, strict=False) if key in found]
-        cited = [str(found[key].chunk.citation) for key in keys if key in found]
+    before: list[int] = []
+    for name, some in staged:
+        keys = some.signals.keys[:_TRACED].tolist()
+        found = reading.find(keys)
         most = 1.0 if name == "fuse" else max_score  # the fusion has ranks only
-        ranked = zip(cited, (some.score[known] / most).tolist(), known, strict=True)
-        yield StageTrace(
-            stage=name,
-            order=tuple(RankedPlace(place, score, _why(why, at)) for place, score, at in ranked),
-            note="nothing to do" if idle else None,
+        order = tuple(
+            RankedPlace(
+                str(found[key].chunk.citation), float(some.score[at] / most), _why(some.why, at)
+            )
+            for at, key in enumerate(keys)
+            if key in found
         )
+        idle = keys == before and not some.why
+        yield StageTrace(stage=name, order=order, note="nothing to do" if idle else None)
+        before = keys
 
 
 def _read(plan: QueryPlan) -> str:
@@ -174,4 +135,17 @@ def _why(columns: Mapping[str, Column], at: int) -> dict[str, float]:
         name: column[at].item()
         for name, column in columns.items()
         if column[at] or column.dtype.kind != "i"
+    }
+
+
+def raw(signals: Signals) -> dict[str, Column]:
+    """What the index says of each chunk: scores, and its place in both rankings."""
+    return {
+        "bm25": signals.words,
+        "cosine": signals.meaning,
+        "words": signals.words_rank,
+        "meaning": signals.meaning_rank,
+        "chat_bm25": signals.group_words,
+        "user_bm25": signals.group_user_words,
+        "title_cosine": signals.group_title,
     }

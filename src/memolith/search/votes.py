@@ -9,13 +9,13 @@ file counts half for each of its chunks. See benchmarks/README.md for what each 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import date
 
 import numpy as np
 
-from memolith.interfaces import ASSISTANT, RECORD, TURN, Column
+from memolith.interfaces import ASSISTANT, RECORD, TURN, Column, Vectors
 from memolith.search.candidates import Candidates, Floats, QueryContext, Stage
 from memolith.text.dates import DayRange
 
@@ -56,7 +56,7 @@ def weigh(query: QueryContext, candidates: Candidates) -> Candidates:
         group_votes=grouped * (votes["chat"] + meant * votes["title"]) + in_chat * votes["user"],
         group_voters=(1 + meant) * grouped + in_chat,
     )
-    bonus = preference(query.question) * (raw.role != ASSISTANT)
+    bonus = preference(query.plan.meant) * (raw.role != ASSISTANT)
     return voted.scored(voted.mean_vote() + bonus, votes)
 
 
@@ -79,11 +79,8 @@ def shares(values: Column | Floats | Sequence[float], least: Floats | float = 0.
     >>> shares([4.0, 1.0, -2.0]).tolist()
     [1.0, 0.25, 0.0]
     """
-    array = np.maximum(values, 0.0)
+    array = np.maximum(np.nan_to_num(values, posinf=0.0), 0.0)
     best = array.max(axis=-1, keepdims=True, initial=0.0)
-    if not (best < np.inf).all():
-        array = np.where(array < np.inf, array, 0.0)
-        best = array.max(axis=-1, keepdims=True, initial=0.0)
     result: Floats = array / np.maximum(np.maximum(best, least), _NOTHING)
     return result
 
@@ -108,17 +105,17 @@ def prefer_days(query: QueryContext, candidates: Candidates) -> Candidates:
     message that mentions a day among much else they only help. But of a few words, what has as many as
     any other and is from that day is meant.
     """
-    if not query.days:
+    if not query.plan.days:
         return candidates
-    most = max(_LEAST_LIFT, 1 / (1 + len(query.rarity))) if query.subjects else _DECIDES
+    most = max(_LEAST_LIFT, 1 / (1 + len(query.rarity))) if len(query.plan.asked) else _DECIDES
     dated = candidates.signals.dated
     words = candidates.votes[:, 0] if candidates.votes.shape[1] else 0.0
     share = min(1, _FEW_SUBJECTS / max(1, len(query.rarity)))
     lift = np.zeros(len(candidates))
-    for days in query.days:
+    for days in query.plan.days:
         few = share * min(1, _NARROW / ((days.last - days.first).days + 1))
         added = np.maximum(most, few * words) * min(1, days.confidence)
-        lift = np.maximum(lift, is_from(days, dated) * added)
+        lift = np.maximum(lift, is_from_any((days,), dated) * added)
     after = replace(candidates, lift=candidates.lift + lift)
     return after.scored(candidates.score + lift, {"days": lift})
 
@@ -147,13 +144,7 @@ def is_from_any(days: Iterable[DayRange], dated: Column) -> Column:
     """Which of some days, by number, are among any of these."""
     found: Column = np.zeros(len(dated), np.bool_)
     for named in days:
-        found |= is_from(named, dated)
-    return found
-
-
-def is_from(days: DayRange, dated: Column) -> Column:
-    """Which of some days, by number, are among these."""
-    found: Column = (days.first.toordinal() <= dated) & (dated <= days.last.toordinal())
+        found |= (named.first.toordinal() <= dated) & (dated <= named.last.toordinal())
     return found
 
 
@@ -185,3 +176,72 @@ def fading(dated: Column, today: date, half_life_days: float, strength: float) -
     """
     age = np.maximum(0, today.toordinal() - dated) / half_life_days
     return np.where(dated > 0, 1 - strength + strength * 0.5**age, 1.0)
+
+
+# Which chats answer as a whole: by their best turn, by all that was said in them, and by chats like them.
+#
+# Chats that are about the same thing tend to answer the same questions. So each is judged by a little of
+# what the others have, as far as they are like it: one that goes on with a matter in other words is
+# found with the chats that name it.
+
+# How much the score of chats like it counts for a chat, against 1 for both.
+OTHERS = 0.2
+# So many of the best are compared with each other.
+_COMPARED = 64
+_TINY = np.float32(1e-6)
+
+
+def rank_sessions(
+    candidates: Candidates, vectors_of: Callable[[Column], Vectors] | None = None
+) -> list[tuple[int, float]]:
+    """Of each chat among the candidates, best first: the place of its best turn, and its score.
+
+    The candidates are in order. As a whole a chat has the best vote of each kind that any of its turns
+    has; who said it does not matter for that. Its best turn counts as much.
+    """
+    turns = candidates.signals.chat.nonzero()[0]
+    if not len(turns):
+        return []
+    chats, first, chat = np.unique(
+        candidates.signals.chat[turns], return_index=True, return_inverse=True
+    )
+    best = turns[first]
+    score = (_as_a_whole(candidates, turns, chat, best) + candidates.score[best]) / 2
+    order = np.lexsort((best, -score))[:_COMPARED]
+    if vectors_of is not None and len(order) > 1:
+        score[order] += OTHERS * (_of_others(vectors_of(chats[order]), score[order]) - score[order])
+    order = np.lexsort((best, -score))
+    return list(zip(best[order].tolist(), score[order].tolist(), strict=True))
+
+
+def _as_a_whole(candidates: Candidates, turns: Column, chat: Column, best: Column) -> Floats:
+    def greatest(values: Floats) -> Floats:
+        """The greatest value of each chat."""
+        result = np.zeros((len(best), *values.shape[1:]))
+        np.maximum.at(result, chat, values[turns])
+        return result
+
+    voters = candidates.weights.sum() + candidates.group_voters[best]
+    total = greatest(candidates.votes) @ candidates.weights + candidates.group_votes[best]
+    whole: Floats = total / np.maximum(1, voters) + greatest(candidates.lift)
+    return whole * greatest(candidates.fade)
+
+
+def _of_others(meant: Vectors, score: Floats) -> Floats:
+    """For each chat the mean score of the others, the more alike the more it counts."""
+    alike = _cosines(meant @ meant.T)
+    # What all have in common makes none alike: as if the mean of all were taken from each of them.
+    common = alike.mean(axis=0)
+    alike = _cosines(alike - common - common[:, None] + common.mean())
+    alike = np.square(np.maximum(alike, 0))
+    np.fill_diagonal(alike, 0)
+    total = alike.sum(axis=1)
+    others: Floats = np.where(total > 0, alike @ score / np.maximum(total, _TINY), score)
+    return others
+
+
+def _cosines(products: Floats) -> Floats:
+    """The products of vectors with each other, as if all were of length 1."""
+    lengths = np.sqrt(np.maximum(np.diagonal(products), _TINY))
+    cosines: Floats = products / lengths / lengths[:, None]
+    return cosines
