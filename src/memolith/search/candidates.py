@@ -84,13 +84,13 @@ class Candidates:
     def take(self, at: Column | Sequence[int] | slice) -> Candidates:
         """Some of them, in this order."""
         at = at if isinstance(at, slice) else np.asarray(at, np.intp)
-        columns: dict[str, Any] = {name: getattr(self, name)[at] for name in _COLUMNS}
+        columns: Any = {name: getattr(self, name)[at] for name in _COLUMNS}
         why = {name: column[at] for name, column in self.why.items()}
         return replace(self, signals=self.signals.take(at), why=why, **columns)
 
     def with_others(self, others: Candidates) -> Candidates:
         """These, and behind them others with as many votes."""
-        columns: dict[str, Any] = {
+        columns: Any = {
             name: np.concatenate([getattr(self, name), getattr(others, name)]) for name in _COLUMNS
         }
         signals = Signals.together([self.signals, others.signals])
