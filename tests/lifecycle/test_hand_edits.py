@@ -186,22 +186,6 @@ def test_r6_an_edit_right_after_the_rename_is_not_put_back_and_no_record_is_lost
     assert sorted(text_of(grown).splitlines()) == sorted([*before, EDIT])
 
 
-def test_r6_who_edits_other_lines_during_every_summary_keeps_them(grown: Memory) -> None:
-    path, asked = Path(grown.root, "MEMORY.md"), []
-
-    def edit() -> None:
-        asked.append(path.read_text("utf-8"))
-        prepend(path)
-
-    job = CompactJob(grown.config, grown.jobs.clock, Editing(edit))
-    assert run_job(grown.jobs._place, job).status == "done"
-    assert text_of(grown).startswith(f"{EDIT}\n" * len(asked))
-    kept = {*text_of(grown).splitlines(), *text_of(grown, ARCHIVE).splitlines()}
-    assert [line for line in asked[0].splitlines() if line not in kept] == []
-    grown.jobs.undo("last")
-    assert text_of(grown) == f"{EDIT}\n" * len(asked) + asked[0]
-
-
 def test_r6_who_edits_the_records_during_every_summary_wins(grown: Memory) -> None:
     path = Path(grown.root, "MEMORY.md")
 

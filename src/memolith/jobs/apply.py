@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from itertools import filterfalse
 
@@ -20,7 +20,7 @@ from memolith.files.locks import JOB_LOCK, OwnerLock
 from memolith.files.notes import records_in
 from memolith.files.transaction import Transaction
 from memolith.jobs.aligned import TakenBack, kept_told
-from memolith.jobs.changes import applied, lines_of, merged, only_appends, undone
+from memolith.jobs.changes import applied, lines_of, only_appends, undone
 from memolith.jobs.history import (
     Covered,
     encode_report,
@@ -43,37 +43,28 @@ def apply_changes(
     report: JobReport,
     job: Job[P] | None = None,
     seen: Snapshot | None = None,
-    *,
-    around_edits: bool = True,
 ) -> JobReport:
-    """Backup, archive, replace, verify, else restore. Raises FileChangedError when a line that would go was
-    edited, when what would be told does not hold any more or must not be told, and, if not `around_edits`,
-    when a file no longer begins with what the plan was made on; nothing was changed then.
+    """Backup, archive, replace, verify, else restore.
 
-    `seen` are the files by which it was last found to hold: if they are as they were, it does.
+    Raises FileChangedError when a file no longer begins with what the plan was made on, or when what
+    would be written does not hold any more; nothing was changed then. `seen` are the files by which
+    it was last found to hold: if they are as they were, it does.
     """
     with place.writing() as transaction:
         folder = transaction.folder
         stamps = {change.path: folder.stamp(change.path) for change in report.changes}
-        before: Contents = {path: folder.read(path) for path in stamps}
-        make = merged if around_edits else applied
-        after = {
-            change.path: after_change(change, before[change.path], make)
-            for change in report.changes
-        }
+        before, after = contents(folder, report.changes)
         if job and (seen is None or not seen.is_current()):
             require_sources(job, report, Snapshot(folder))
         judge(job, folder, before, after)
         # An archive only grows: a copy of it at each run would fill the disk.
         rewritten = {change.path for change in report.changes if not _is_archived(change)}
-        backup = save_backup(
-            folder, _existing(before, rewritten), reason=report.job, now=place.clock.now()
-        )
+        saved = {path: before[path] for path in rewritten}
         done = replace(
             report,
             id=report.id or new_job_id(folder, report.job, report.created),
             status="done",
-            backup=backup,
+            backup=_save(folder, saved, report.job, place),
         )
         _write(transaction, done, after, stamps)
         if report.status == "proposed":
@@ -87,13 +78,33 @@ def apply_changes(
         prune_jobs(folder)
     if problem:
         archives = {one.path: found[one.path] for one in done.changes if _is_archived(one)}
-        kept = _restore(place, done, before, after | archives)
-        if kept is not None:
-            return kept
-        raise JobFailedError(
-            f"{problem}; every file was put back.", hint=f"What stood there is in backup {backup}."
-        )
+        done, put_back = _restore(place, done, before, after | archives)
+        if put_back:
+            raise JobFailedError(
+                f"{problem}; every file was put back.",
+                hint=f"What stood there is in backup {done.backup}.",
+            )
     return done
+
+
+def contents(folder: Folder, changes: Iterable[Change]) -> tuple[Contents, dict[str, bytes]]:
+    """The files as they are, and with the changes made; raises FileChangedError if one does not fit."""
+    before = {change.path: folder.read(change.path) for change in changes}
+    return before, {change.path: _after(change, before[change.path]) for change in changes}
+
+
+def _after(change: Change, current: bytes | None) -> bytes:
+    """The content to write. Additions to an archive do not depend on what is above them."""
+    if not _is_archived(change):
+        return applied(change, current)
+    data = current or b""
+    glue = b"" if data.endswith(b"\n") or not data else b"\n"
+    return data + glue + _inserted(change)
+
+
+def _save(folder: Folder, files: Contents, reason: str, place: Workplace) -> str:
+    existing = {path: data for path, data in files.items() if data is not None}
+    return save_backup(folder, existing, reason=reason, now=place.clock.now())
 
 
 def require_sources(job: Job[P], report: JobReport, snapshot: Snapshot) -> None:
@@ -126,9 +137,7 @@ def decline_proposal(place: Workplace, job_id: str, covered: Mapping[str, Covere
     """Put a proposal aside for good."""
     with place.writing() as transaction:
         folder = transaction.folder
-        report = find_job(folder, job_id, "proposed")
-        if report.status != "proposed":
-            raise wrong_state(report, "only a proposal can be declined")
+        report = require_status(find_job(folder, job_id, "proposed"), "declined")
         note_undone(transaction, report, covered)
         transaction.remove(job_path(report), folder.stamp(job_path(report)))
         transaction.commit()
@@ -147,18 +156,14 @@ def undo_job(
     The report that is kept has all changes, the one that is returned those whose files it put back.
     """
     with place.reading() as folder, alone(folder), place.writing() as transaction:
-        report = find_job(folder, job_id, "done")
-        if report.status != "done":
-            raise wrong_state(report, "only a job that was done can be undone")
+        report = require_status(find_job(folder, job_id, "done"), "undone")
         check(report)
         stamps = {change.path: folder.stamp(change.path) for change in report.changes}
         now: Contents = {path: folder.read(path) for path in stamps}
         files = _files_before(report, now)
         _check_newer_jobs(folder, report, files)
         new = {path: file.data for path, file in files.items()}
-        backup = save_backup(
-            folder, _existing(now, now.keys()), reason=f"undo-{report.job}", now=place.clock.now()
-        )
+        backup = _save(folder, now, f"undo-{report.job}", place)
         # MEMORY.md first, the archive last: at no moment is a record in neither.
         for change in reversed(report.changes):
             if change.created and not new[change.path]:
@@ -188,13 +193,16 @@ def alone(folder: Folder) -> OwnerLock:
         ) from error
 
 
-def wrong_state(report: JobReport, rule: str) -> JobNotFoundError:
-    """That a job of this status cannot be treated so."""
-    return JobNotFoundError(
-        f"The job {report.id} is {report.status}; {rule}.",
-        name=report.id or "",
-        hint="List them with: memolith jobs list",
-    )
+def require_status(report: JobReport, to_be: str) -> JobReport:
+    """The report, if its job may be applied, declined or undone; raises JobNotFoundError otherwise."""
+    wanted, what = ("done", "job that was done") if to_be == "undone" else ("proposed", "proposal")
+    if report.status != wanted:
+        raise JobNotFoundError(
+            f"The job {report.id} is {report.status}; only a {what} can be {to_be}.",
+            name=report.id or "",
+            hint="List them with: memolith jobs list",
+        )
+    return report
 
 
 def _is_archived(change: Change) -> bool:
@@ -240,17 +248,6 @@ def _check_newer_jobs(folder: Folder, report: JobReport, files: Mapping[str, Tak
                 )
 
 
-def after_change(
-    change: Change, current: bytes | None, make: Callable[[Change, bytes | None], bytes]
-) -> bytes:
-    """The content to write. Additions to an archive do not depend on what stands above them."""
-    if _is_archived(change):
-        data = current or b""
-        glue = b"" if data.endswith(b"\n") or not data else b"\n"
-        return data + glue + _inserted(change)
-    return make(change, current)
-
-
 def _inserted(change: Change) -> bytes:
     return b"".join(hunk.inserted for hunk in change.hunks)
 
@@ -281,37 +278,32 @@ def _reader(folder: Folder, files: Contents) -> Reader:
 
 def _restore(
     place: Workplace, done: JobReport, before: Contents, written: Contents
-) -> JobReport | None:
+) -> tuple[JobReport, bool]:
     """Put files back as they were, and behind it what was appended since; all is saved first.
 
     A file that does not begin with what we wrote has words of somebody else, and is left. Then all are: what
-    it lacks stands in the others. The job is done, can be undone, and its report says so.
+    it lacks is in the others. The job is done, can be undone, and its report says so.
     """
     with place.writing() as transaction:
         folder = transaction.folder
-        stamps = {path: folder.stamp(path) for path in before}
+        report, stamps = job_path(done), {path: folder.stamp(path) for path in before}
         now = {path: folder.read(path) or b"" for path in before}
-        save_backup(folder, now, reason=f"failed-{done.job}", now=place.clock.now())
+        _save(folder, now, f"failed-{done.job}", place)
         theirs = [path for path in before if not now[path].startswith(written[path] or b"")]
         if theirs:
-            told = (
+            warning = (
                 f"{theirs[0]} was edited at the moment the job was applied, and was left as it is."
                 f" If something is missing there, take the job back: memolith jobs undo {done.id}"
             )
-            done = replace(done, warnings=(*done.warnings, told))
-            transaction.replace(job_path(done), encode_report(done), folder.stamp(job_path(done)))
-            transaction.commit()
-            return done
-        for path in before:
-            old, since = before[path], now[path].removeprefix(written[path] or b"")
-            if old is None and not since:
-                transaction.remove(path, stamps[path])
-            else:
-                transaction.replace(path, (old or b"") + since, stamps[path])
-        transaction.remove(job_path(done), folder.stamp(job_path(done)))
+            done = replace(done, warnings=(*done.warnings, warning))
+            transaction.replace(report, encode_report(done), folder.stamp(report))
+        else:
+            for path, old in before.items():
+                since = now[path].removeprefix(written[path] or b"")
+                if old is None and not since:
+                    transaction.remove(path, stamps[path])
+                else:
+                    transaction.replace(path, (old or b"") + since, stamps[path])
+            transaction.remove(report, folder.stamp(report))
         transaction.commit()
-        return None
-
-
-def _existing(files: Contents, wanted: Collection[str]) -> dict[str, bytes]:
-    return {path: data for path, data in files.items() if data is not None and path in wanted}
+    return done, not theirs

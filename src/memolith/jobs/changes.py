@@ -102,31 +102,16 @@ def applied(change: Change, current: bytes | None) -> bytes:
     Raises FileChangedError when the file no longer begins with what the plan was made on.
     """
     data = current or b""
-    if (current is None) != change.created and not (change.created and not data):
-        raise _changed(change.path, change.path)
-    if not begins_with(data, change.before):
-        raise _changed(change.path, change.path)
+    is_there = current is not None and not (change.created and not data)
+    if is_there == change.created or not begins_with(data, change.before):
+        raise FileChangedError(
+            f"{change.path} was changed since this was planned.",
+            path=change.path,
+            hint="Run the job again.",
+        )
     size = change.before.size
     lines = _with_hunks(split_lines(data[:size]), change.hunks)
     return b"".join(lines) + data[size:]
-
-
-def merged(change: Change, current: bytes | None) -> bytes:
-    """The file with the change made, also if other lines of it were edited since the plan.
-
-    Raises FileChangedError when one of the lines that would go is not there any more.
-    """
-    try:
-        return applied(change, current)
-    except FileChangedError:
-        if change.created or current is None:
-            raise
-        edited, stood = _aligned(change, change.hunks, current)
-        return edited.replaced(
-            (edited.find(at, hunk), hunk)
-            for at, hunk in zip(stood, change.hunks, strict=True)
-            if not edited.is_back(at, hunk)
-        )
 
 
 def undone(change: Change, current: bytes | None) -> TakenBack:

@@ -14,27 +14,25 @@ from typing import Any
 from memolith import clock as clocks
 from memolith.config.sections import SETTINGS, value_of, with_values
 from memolith.config.setting import ARGUMENT, toml_value
-from memolith.errors import FileChangedError, MemolithError
+from memolith.errors import FileChangedError, JobNotFoundError, MemolithError
 from memolith.files.folder import Folder
 from memolith.files.locks import JOB_LOCK, OwnerLock
 from memolith.jobs.apply import (
-    Contents,
-    after_change,
     alone,
     apply_changes,
+    contents,
     judge,
     require_sources,
-    wrong_state,
+    require_status,
 )
-from memolith.jobs.changes import applied, merged, only_appends
+from memolith.jobs.changes import only_appends
 from memolith.jobs.history import encode_report, find_job, job_path, new_job_id, waiting_proposal
 from memolith.jobs.job import Draft, Job, P, Plan, Snapshot, Workplace
 from memolith.jobs.reports import JobReport
 from memolith.jobs.trim import TrimJob
 from memolith.store import Store
 
-# How often a job plans because somebody edited a file while its texts were written; the last time, what was
-# written is put around the edit if it fits there.
+# How often a job plans because somebody edited a file while its texts were written.
 _ATTEMPTS = 3
 # A job that asks nobody goes on for so long: its lines may be forgotten and corrected by many.
 _PATIENCE_SECONDS = 5.0
@@ -56,11 +54,11 @@ def run_job(place: Workplace, job: Job[P], *, dry_run: bool = False) -> JobRepor
         plan = job.plan(snapshot)
         report = replace(report, warnings=tuple(snapshot.closed.values()))
         place.progress(PLANNED, DONE)
-        if dry_run and not plan.skipped:
-            return _drafted(report, plan, job.draft(plan, preview=True))
         if plan.skipped:
             skipped = _skipped(report, plan)
             return skipped if dry_run else _without_stale(place, skipped, job)
+        if dry_run:
+            return _drafted(report, plan, job.draft(plan, preview=True))
         try:
             with OwnerLock(folder, JOB_LOCK):
                 if not snapshot.is_current():  # a job that ended just now may have done it already
@@ -100,83 +98,70 @@ def unforeseen(step: Callable[[], object]) -> Exception | None:
 
 
 def _run_alone(
-    place: Workplace,
-    job: Job[P],
-    planned: tuple[P, Snapshot],
-    report: JobReport,
-    started: float,
+    place: Workplace, job: Job[P], planned: tuple[P, Snapshot], report: JobReport, started: float
 ) -> JobReport:
-    tried_since, attempt = clocks.monotonic(), 0
-    while True:
-        attempt += 1
-        is_last = attempt >= _ATTEMPTS
+    """Write and apply what is planned; it is planned again if somebody edited its files meanwhile."""
+    tried_since, attempts = clocks.monotonic(), 0
+    while not planned[0].skipped:
+        attempts += 1
         try:
-            return _run_once(place, job, planned, report, started, around_edits=is_last)
+            return _run_once(place, job, planned, report, started)
         except FileChangedError as error:
-            patient = job.by_rules and clocks.monotonic() - tried_since < _PATIENCE_SECONDS
-            if is_last and not patient:
-                raise _overtaken(error, attempt) from error
+            is_patient = job.by_rules and clocks.monotonic() - tried_since < _PATIENCE_SECONDS
+            if attempts >= _ATTEMPTS and not is_patient:
+                raise FileChangedError(
+                    f"Each of {attempts} times somebody changed, while the job ran, what it is about."
+                    f" {error.message}",
+                    path=error.path,
+                    hint="Nothing was changed. Run it again when nobody edits that file.",
+                ) from error
         snapshot = planned[1].anew()
         planned = job.plan(snapshot), snapshot
-
-
-def _overtaken(error: FileChangedError, attempts: int) -> FileChangedError:
-    return FileChangedError(
-        f"Each of {attempts} times somebody changed, while the job ran, what it is about. {error.message}",
-        path=error.path,
-        hint="Nothing was changed. Run it again when nobody edits that file.",
-    )
+    return _skipped(report, planned[0])
 
 
 def _run_once(
-    place: Workplace,
-    job: Job[P],
-    planned: tuple[P, Snapshot],
-    report: JobReport,
-    started: float,
-    *,
-    around_edits: bool,
+    place: Workplace, job: Job[P], planned: tuple[P, Snapshot], report: JobReport, started: float
 ) -> JobReport:
     plan, seen = planned
-    if plan.skipped:
-        return _skipped(report, plan)
-    stale = None
-    if _asks(place):
+    stale, asks = None, place.config.jobs.review == "ask"
+    if asks:
         with place.reading() as folder:
             stale = waiting_proposal(folder, job.name)
             if stale is not None and _still_fits(folder, stale, job, place):
                 return replace(stale, reason="this proposal waits for your answer")
-    drafted = _with_changes(_drafted(report, plan, job.draft(plan, preview=False)))
+    report = _drafted(report, plan, job.draft(plan, preview=False))
     # What is kept of it cannot tell how long it takes to be written.
-    drafted = replace(drafted, seconds=clocks.monotonic() - started)
+    report = replace(report, seconds=clocks.monotonic() - started)
     place.progress(DRAFTED, DONE)
-    if drafted.status == "skipped":
-        return drafted
+    if not report.changes:
+        return replace(report, status="skipped", reason="nothing would change")
     if not seen.is_current():  # looked at once more, before others have to wait for that
         seen = seen.anew()
-        require_sources(job, drafted, seen)
-    if _asks(place):
-        return _propose(place, drafted, job, stale, seen)
-    return apply_changes(place, drafted, job, seen, around_edits=around_edits)
+        require_sources(job, report, seen)
+    if asks:
+        return _propose(place, report, job, stale, seen)
+    return apply_changes(place, report, job, seen)
 
 
 def apply_proposal(place: Workplace, job_id: str, kinds: Mapping[str, type[Job[Any]]]) -> JobReport:
-    """Apply a proposal; if the lines that would go or its sources have changed, plan it again instead.
+    """Apply a proposal; if its files or its sources have changed, plan it again instead.
 
     Raises FileChangedError then, which names the new proposal.
     """
     with place.reading() as folder, alone(folder):
-        report = find_job(folder, job_id, "proposed")
-        if report.status != "proposed":
-            raise wrong_state(report, "only a proposal can be applied")
-        kind = kinds.get(report.job)
-        place = _planned_in(place, report, kind) if kind else place
-        job = kind.of(place) if kind else None
+        report = require_status(find_job(folder, job_id, "proposed"), "applied")
+        if report.job not in kinds:
+            raise JobNotFoundError(
+                f"No job of this version is called {report.job}.",
+                name=job_id,
+                hint="Use the Memolith that planned it, or decline it: memolith jobs decline ID",
+            )
+        place = _planned_in(place, report, kinds[report.job])
+        job = kinds[report.job].of(place)
         try:
             return apply_changes(place, report, job)
         except FileChangedError as error:
-            if job is None:
-                raise
             changed = error
     planned = run_job(place, job)
     told, hint = "Nothing is left of it, so it was withdrawn.", ""
@@ -192,11 +177,7 @@ def _propose(
     """Keep the changes as a proposal, in the place of one that no longer fits the files."""
     with place.writing() as transaction:
         folder = transaction.folder
-        before: Contents = {change.path: folder.read(change.path) for change in report.changes}
-        after = {
-            change.path: after_change(change, before[change.path], applied)
-            for change in report.changes
-        }
+        before, after = contents(folder, report.changes)
         if not seen.is_current():
             require_sources(job, report, seen.anew())
         judge(job, folder, before, after)
@@ -236,8 +217,7 @@ def _still_fits(folder: Folder, report: JobReport, job: Job[P], place: Workplace
     """Whether a waiting proposal of this kind of job could be applied right now."""
     planned = type(job).of(_planned_in(place, report, type(job)))
     try:
-        for change in report.changes:
-            after_change(change, folder.read(change.path), merged)
+        contents(folder, report.changes)
         require_sources(planned, report, Snapshot(folder))
     except FileChangedError:
         return False
@@ -261,10 +241,6 @@ def _without_stale(place: Workplace, report: JobReport, job: Job[P]) -> JobRepor
     return replace(report, warnings=(*report.warnings, told))
 
 
-def _asks(place: Workplace) -> bool:
-    return place.config.jobs.review == "ask"
-
-
 def _skipped(report: JobReport, plan: Plan) -> JobReport:
     return replace(report, status="skipped", reason=plan.skipped, counts=dict(plan.counts))
 
@@ -277,13 +253,6 @@ def _drafted(report: JobReport, plan: Plan, draft: Draft) -> JobReport:
         changes=tuple(sorted(draft.changes, key=lambda change: not only_appends(change))),
         warnings=(*report.warnings, *draft.warnings),
     )
-
-
-def _with_changes(drafted: JobReport) -> JobReport:
-    """It, or that there is nothing to do after all."""
-    if drafted.changes:
-        return drafted
-    return replace(drafted, status="skipped", reason="nothing would change")
 
 
 def _keep_failure(place: Workplace, report: JobReport) -> JobReport:
