@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
-from typing import get_args
+from typing import Any, get_args
 
 from memolith.errors import JobNotFoundError, MemolithError
 from memolith.files import atomic_write, layout
@@ -26,6 +26,8 @@ _MOST_UNDONE = 200_000  # of each job, the newest
 
 FOLDERS = (layout.JOBS_FOLDER, layout.PROPOSALS_FOLDER)
 _STATUSES: tuple[JobStatus, ...] = get_args(JobStatus)
+# What of a report is kept as it is.
+_PLAIN = ("id", "job", "status", "reason", "lines", "counts", "warnings", "backup", "settings")
 MAX_REPORTS = 200  # of jobs; older jobs cannot be undone
 _NO_LAST: dict[JobStatus | None, str] = {
     "done": "There is no job to undo: none has changed anything, or each was undone already.",
@@ -89,47 +91,45 @@ def find_job(folder: Folder, job_id: str, status: JobStatus | None = None) -> Jo
     the one that is meant, or may be, is damaged.
     """
     names = _kept_names(folder)
+    if job_id == "last":
+        return _last(folder, names, status)
     matches = [job_id] if job_id in names else [name for name in names if name.startswith(job_id)]
     jobs = [report for name in matches if job_id for report in _read(folder, names[name])]
-    if job_id == "last":
-        jobs = _last(folder, names, status)
     if len(jobs) == 1:
         return jobs[0]
     if len(matches) == 1 and job_id and not jobs:
-        raise _damaged(
-            names[matches[0]],
-            matches[0],
-            "Put a copy of it back; files as they stood are among: memolith restore --list",
-        )
+        hint = "Put a copy of it back; files as they stood are among: memolith restore --list"
+        raise _damaged(names[matches[0]], matches[0], hint)
     what = f"{len(jobs)} jobs have ids that start with" if jobs else "No job has the id"
-    reason = f"{what} {job_id!r}."
-    if job_id == "last":
-        reason = _NO_LAST.get(status, "No job has changed anything yet.")
-    raise JobNotFoundError(reason, name=job_id, hint="List them with: memolith jobs list")
+    raise JobNotFoundError(
+        f"{what} {job_id!r}.", name=job_id, hint="List them with: memolith jobs list"
+    )
 
 
-def _last(folder: Folder, names: dict[str, str], status: JobStatus | None) -> list[JobReport]:
-    """The newest with this status, if any; an older one is never taken for one that is damaged."""
+def _last(folder: Folder, names: dict[str, str], status: JobStatus | None) -> JobReport:
+    """The newest with this status; an older one is never taken for one that is damaged."""
     read = {name: _read(folder, path) for name, path in names.items()}
     reports = (report for found in read.values() for report in found)
-    jobs = sorted((one for one in reports if status in (None, one.status)), key=_by_age)[-1:]
-    newest = (jobs[0].id or "")[:_TIME] if jobs else ""
+    jobs = sorted((one for one in reports if status in (None, one.status)), key=_by_age)
+    newest = (jobs[-1].id or "")[:_TIME] if jobs else ""
     place = layout.PROPOSALS_FOLDER if status == "proposed" else layout.JOBS_FOLDER
     for name, path in sorted(names.items(), reverse=True):
-        meant = status is None or path.startswith(f"{place}/")
-        if meant and not read[name] and name[:1].isdigit() and name[:_TIME] >= newest:
-            raise _damaged(
-                path,
-                name,
+        is_meant = status is None or path.startswith(f"{place}/")
+        if is_meant and not read[name] and name[:1].isdigit() and name[:_TIME] >= newest:
+            hint = (
                 "It may be the last one: name the job you mean by its id, of: memolith jobs list;"
-                " or put a copy of the file back, or delete it.",
+                " or put a copy of the file back, or delete it."
             )
-    return jobs
+            raise _damaged(path, name, hint)
+    if not jobs:
+        message = _NO_LAST.get(status, "No job has changed anything yet.")
+        raise JobNotFoundError(message, name="last", hint="List them with: memolith jobs list")
+    return jobs[-1]
 
 
 def _damaged(path: str, name: str, hint: str) -> JobNotFoundError:
-    told = f"{path} is damaged, so the job {name} can be neither shown nor undone."
-    return JobNotFoundError(told, name=name, hint=hint)
+    message = f"{path} is damaged, so the job {name} can be neither shown nor undone."
+    return JobNotFoundError(message, name=name, hint=hint)
 
 
 def waiting_proposal(folder: Folder, job: str) -> JobReport | None:
@@ -170,52 +170,32 @@ def encode_report(report: JobReport) -> bytes:
     """The file of a report."""
     content = {
         "version": 1,
-        "id": report.id,
-        "job": report.job,
-        "status": report.status,
+        **{name: getattr(report, name) for name in _PLAIN},
         "created": encode_time(report.created),
-        "reason": report.reason,
-        "lines": list(report.lines),
-        "counts": dict(report.counts),
-        "warnings": list(report.warnings),
-        "backup": report.backup,
         "seconds": round(report.seconds, 4),
-        "settings": dict(report.settings),
         "changes": [_encode_change(change) for change in report.changes],
     }
-    return json.dumps(content, indent=1).encode() + b"\n"
+    return json.dumps(content, indent=1, default=dict).encode() + b"\n"
 
 
 def decode_report(data: bytes) -> JobReport | None:
     """The report a file holds; None when it is not one of ours."""
     try:
         content = json.loads(data.decode())
-        match content:
-            case {
-                "id": str(job_id),
-                "job": str(job),
-                "status": str(status),
-                "created": str(created),
-                "reason": str() | None as reason,
-                "changes": list(changes),
-            } if status in _STATUSES:
-                return JobReport(
-                    id=job_id,
-                    job=job,
-                    status=next(known for known in _STATUSES if known == status),
-                    created=parse_time(created, "created"),
-                    reason=reason,
-                    lines=tuple(str(line) for line in content.get("lines", ())),
-                    counts={str(key): int(n) for key, n in content.get("counts", {}).items()},
-                    warnings=tuple(str(line) for line in content.get("warnings", ())),
-                    backup=content.get("backup") or None,
-                    seconds=float(content.get("seconds", 0)),
-                    settings={str(key): str(v) for key, v in content.get("settings", {}).items()},
-                    changes=tuple(_decode_change(change) for change in changes),
-                )
+        report = JobReport(
+            **{name: _as_kept(content[name]) for name in _PLAIN},
+            created=parse_time(content["created"], "created"),
+            seconds=float(content["seconds"]),
+            changes=tuple(_decode_change(change) for change in content["changes"]),
+        )
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError, RecordFormatError):
-        pass
-    return None
+        return None
+    is_ours = report.status in _STATUSES and isinstance(report.id, str)
+    return report if is_ours and isinstance(report.job, str) else None
+
+
+def _as_kept(value: object) -> Any:
+    return tuple(map(str, value)) if isinstance(value, list) else value
 
 
 def _encode_change(change: Change) -> dict[str, object]:
@@ -232,40 +212,18 @@ def _encode_change(change: Change) -> dict[str, object]:
     }
 
 
-def _decode_change(content: dict[str, object]) -> Change:
-    match content:
-        case {
-            "path": str(path),
-            "created": bool(created),
-            "before": [int(size_before), str(digest_before)],
-            "after": [int(size_after), str(digest_after)],
-            "hunks": list(hunks),
-        }:
-            return Change(
-                path=path,
-                created=created,
-                before=Snapped(size_before, digest_before),
-                after=Snapped(size_after, digest_after),
-                hunks=tuple(_decode_hunk(hunk) for hunk in hunks),
-                kept=_decode_kept(content.get("kept")),
-            )
-    raise ValueError("not a change")
-
-
-def _decode_kept(content: object) -> tuple[bytes, ...]:
-    """None in a report of before they were kept: such a job is undone while its files are as it left them."""
-    return tuple(bytes.fromhex(marks) for marks in content) if isinstance(content, list) else ()
-
-
-def _decode_hunk(content: list[object]) -> Hunk:
-    match content:
-        case [int(line), str(removed), str(inserted), *_]:
-            return Hunk(
-                line=line,
-                removed=removed.encode(*_BYTES),
-                inserted=inserted.encode(*_BYTES),
-            )
-    raise ValueError("not a hunk")
+def _decode_change(content: Mapping[str, Any]) -> Change:
+    return Change(
+        path=str(content["path"]),
+        created=bool(content["created"]),
+        before=Snapped(*content["before"]),
+        after=Snapped(*content["after"]),
+        hunks=tuple(
+            Hunk(line=int(line), removed=old.encode(*_BYTES), inserted=new.encode(*_BYTES))
+            for line, old, new in content["hunks"]
+        ),
+        kept=tuple(map(bytes.fromhex, content["kept"])),
+    )
 
 
 def scrubbed(report: JobReport, clean: LineCleaner) -> JobReport:
@@ -302,16 +260,15 @@ def note_undone(
     """Remember what a job covered that is undone or declined, as a step of the transaction."""
     data = transaction.folder.read(UNDONE)
     known = _read_undone(data)
-    names = dict.fromkeys(known.get(report.job, ()))
-    if named := covered.get(report.job):
-        for change in report.changes:
-            for hunk in change.hunks:
-                names.update(dict.fromkeys(named(change.path, hunk)))
+    hunks = [(change.path, hunk) for change in report.changes for hunk in change.hunks]
+    named = covered.get(report.job)
+    new = [name for path, hunk in hunks for name in named(path, hunk)] if named else []
+    names = list(dict.fromkeys((*known.get(report.job, ()), *new)))
     if names:
         if _is_damaged(data):  # it may be mended by hand: what we cannot read is not ours to delete
             aside = f"{UNDONE}.damaged"
             transaction.replace(aside, data or b"", transaction.folder.stamp(aside))
-        content = {"version": 1, **known, report.job: list(names)[-_MOST_UNDONE:]}
+        content = {"version": 1, **known, report.job: names[-_MOST_UNDONE:]}
         stamp = transaction.folder.stamp(UNDONE)
         transaction.replace(UNDONE, json.dumps(content).encode() + b"\n", stamp)
 
@@ -319,13 +276,11 @@ def note_undone(
 def _read_undone(data: bytes | None) -> dict[str, list[str]]:
     """What a file says; what cannot be read counts as nothing."""
     try:
-        content = json.loads(data or b"{}")
-    except (ValueError, RecursionError):
-        return {}
-    if not isinstance(content, dict):
+        found = json.loads(data or b"{}").items()
+    except (ValueError, RecursionError, AttributeError):
         return {}
     return {
         job: [name for name in names if isinstance(name, str)]
-        for job, names in content.items()
+        for job, names in found
         if isinstance(names, list)
     }
