@@ -101,13 +101,6 @@ def test_a_run_that_finds_nothing_to_do_is_told_with_the_jobs(root: str, clock: 
     assert "under the limit" in run.came_of
 
 
-def test_a_schedule_that_knows_only_the_times_of_runs_is_read(grown: Memory) -> None:
-    path = Path(grown.root, ".memolith", "schedule.json")
-    path.write_text('{"compact": "2026-05-01T03:00:00.000Z"}')
-    (run,) = grown.jobs.list().scheduled
-    assert (run.at, run.came_of) == (at(5, 1, 3), None)
-
-
 def test_passing_the_limits_makes_it_due_before_its_time(
     grown: Memory, stopped_time: StoppedTime
 ) -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import logging
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from memolith.clock import Clock
@@ -59,7 +60,7 @@ def last_runs(folder: Folder) -> dict[str, Run]:
     try:
         content = json.loads(folder.read(layout.SCHEDULE) or b"{}")
         return {str(job): _read(str(job), run) for job, run in content.items()}
-    except (ValueError, AttributeError, RecordFormatError):
+    except (ValueError, TypeError, AttributeError, LookupError, RecordFormatError):
         return {}
 
 
@@ -75,13 +76,10 @@ def note_run(transaction: Transaction, run: Run) -> None:
     transaction.commit()
 
 
-def _read(job: str, run: object) -> Run:
-    match run:
-        case {"at": at, "came_of": str(came_of), "left": int(left)}:
-            return Run(job=job, at=parse_time(at, "schedule"), came_of=came_of, left=left)
-        case {"at": at, "came_of": str(came_of)}:
-            return Run(job=job, at=parse_time(at, "schedule"), came_of=came_of)
-    return Run(job=job, at=parse_time(run, "schedule"))  # as it was written once: the time alone
+def _read(job: str, run: Mapping[str, object]) -> Run:
+    at, left = parse_time(run["at"], "schedule"), run.get("left")
+    came_of = str(run.get("came_of", ""))
+    return Run(job=job, at=at, came_of=came_of, left=left if isinstance(left, int) else 0)
 
 
 def maintain(
@@ -94,17 +92,10 @@ def maintain(
 
     `say` is called with a sentence if several are due, `tell` with each report when its job has ended.
     """
-    reports = []
     with Folder(jobs.store.root) as folder:
         try:
             with OwnerLock(folder, SCHEDULE_LOCK):
-                due = _due(jobs, folder)
-                if len(due) > 1:
-                    say(_several(due))
-                for report in _run_all(jobs, folder, due, jobs.unattended):
-                    tell(report)
-                    reports.append(report)
-                return tuple(reports)
+                return tuple(_run_due(jobs, folder, jobs.unattended, say, tell))
         except BlockingIOError as error:
             raise WriterBusyError(
                 "Another process keeps the schedule of this memory. Nothing was run.",
@@ -160,24 +151,20 @@ class Scheduler:
 
     def _keep_or_wait(self) -> None:
         try:
-            self._keep_as_owner()
+            if self._jobs.store.profile.exists:
+                self._keep_as_owner()
         except BlockingIOError:
             self._is_ours(False)  # another process keeps the schedule; it may end
         except MemolithError as error:
             log.warning("the schedule waits: %s", error.message)
 
     def _keep_as_owner(self) -> None:
-        if not self._jobs.store.profile.exists:
-            return
+        say, tell = partial(self._call, self._say), partial(self._call, self._tell)
         with Folder(self._jobs.store.root) as folder, OwnerLock(folder, SCHEDULE_LOCK) as lock:
             self._is_ours(True)
             # Whoever deleted the lock file let a second process in: the one that holds its name keeps the schedule.
             while not self._stopping.is_set() and lock.has_its_name():
-                due = _due(self._jobs, folder)
-                if len(due) > 1:
-                    self._call(self._say, _several(due))
-                for report in _run_all(self._jobs, folder, due, self._run_in_process):
-                    self._call(self._tell, report)
+                for _ in _run_due(self._jobs, folder, self._run_in_process, say, tell):
                     if self._stopping.is_set():
                         return
                 self._stopping.wait(self._poll_seconds)
@@ -210,59 +197,50 @@ class Scheduler:
         return jobs.unattended(job, lambda: run_in_process(jobs, type(jobs).unattended, name=job))
 
 
-def _several(due: Sequence[str]) -> str:
-    return f"Due, one after the other: {', '.join(due)}."
-
-
 def _due(jobs: Jobs, folder: Folder) -> list[str]:
     """The jobs that are due, in the order in which they run."""
     from memolith.jobs.api import KINDS
 
     config, last = jobs.store.config, last_runs(folder)
-    found = []
-    for job in scheduled_jobs(config):
-        known = last.get(job, Run(job=job, at=NEVER))
-        if KINDS[job].is_wanted(config, folder, known.left) or is_due(
-            config.compact.cron, known.at, jobs.clock, every_hours=config.compact.every_hours
-        ):
-            found.append(job)
-    return found
+    known = {job: last.get(job, Run(job=job, at=NEVER)) for job in scheduled_jobs(config)}
+    every = config.compact.every_hours
+    return [
+        job
+        for job, run in known.items()
+        if KINDS[job].is_wanted(config, folder, run.left)
+        or is_due(config.compact.cron, run.at, jobs.clock, every_hours=every)
+    ]
 
 
-def _run_all(
-    jobs: Jobs, folder: Folder, due: Iterable[str], run: Callable[[str], JobReport]
+def _run_due(
+    jobs: Jobs,
+    folder: Folder,
+    run: Callable[[str], JobReport],
+    say: Callable[[str], object],
+    tell: Callable[[JobReport], object],
 ) -> Iterator[JobReport]:
     def size() -> int:
         stamp = folder.stamp(jobs.store.config.profile.primary)
         return stamp[1] if stamp else 0
 
-    last = last_runs(folder)
+    due = _due(jobs, folder)
+    if len(due) > 1:
+        say(f"Due, one after the other: {', '.join(due)}.")
     for job in due:
+        last = last_runs(folder).get(job, Run(job=job, at=NEVER))
         begun = Run(job=job, at=jobs.clock.now(), left=size())
         jobs.note_run(begun)  # before the run: one that kills us is not tried for ever
         report = run(job)
-        if report.reason == ANOTHER_JOB:  # as if it had not run: it is due again at once
-            known = last.get(job)
-            at = known.at if known else NEVER
-            jobs.note_run(
-                Run(
-                    job=job,
-                    at=at,
-                    came_of=_came_of(report) + _DUE_AGAIN,
-                    left=known.left if known else 0,
-                )
-            )
+        # A run that changed nothing leaves no report, but says why here.
+        is_kept = report.id and report.status != "failed"
+        came_of = f"{report.status}: {report.id if is_kept else report.reason}"
+        if report.reason == ANOTHER_JOB:  # as if it had not run
+            jobs.note_run(replace(last, came_of=came_of + _DUE_AGAIN))
         else:
-            jobs.note_run(replace(begun, came_of=_came_of(report), left=size()))
+            jobs.note_run(replace(begun, came_of=came_of, left=size()))
         _log(report)
+        tell(report)
         yield report
-
-
-def _came_of(report: JobReport) -> str:
-    """In one line: a run that changed nothing leaves no report, but says why here."""
-    if report.id and report.status != "failed":
-        return f"{report.status}: {report.id}"
-    return f"{report.status}: {report.reason}"
 
 
 def _log(report: JobReport) -> None:
