@@ -35,18 +35,34 @@ def run_in_process(
     `progress` is called at each step while the job waits, and may raise to stop it there. A clock that
     a test moves cannot be sent: then, or if no process can be started, the job runs here.
     """
-    name = str(options.get("name", work.__name__))
-    started = _start(name) if jobs.clock.is_real else None
+    started = _start(str(options.get("name", work.__name__))) if jobs.clock.is_real else None
     if started is None:
-        if progress is not None:
-            options = {**options, "progress": progress}
-        return work(jobs, **options)
-    with started as link:
-        try:
-            link.send((jobs.store, jobs.channel, work, options, progress is not None))
-            return cast("T", _answer(link, progress))
-        except (EOFError, ConnectionError) as error:
-            raise _gone(started.process.wait()) from error
+        here = {} if progress is None else {"progress": progress}
+        return work(jobs, **options, **here)
+    process, link = started
+    try:
+        link.send((jobs.store, jobs.channel, work, options, progress is not None))
+        while (answer := link.recv())[0] == _STEP:
+            if progress is not None:
+                progress(*answer[1])
+            link.send(True)
+    except (EOFError, ConnectionError) as error:
+        code = process.wait()
+        raise JobFailedError(
+            f"The process that ran the job has ended before it was done, with exit code {code}.",
+            hint="Its log may say why. Every file is as it was, or wholly changed: run it again.",
+        ) from error
+    finally:
+        _end(process, link)
+    if answer[0] == _FAILED:
+        raise answer[1]
+    return cast("T", answer[1])
+
+
+def _end(process: Popen[bytes], link: Connection) -> None:
+    link.close()
+    process.kill()
+    process.wait()
 
 
 def rebuild_index(jobs: Jobs) -> SyncReport:
@@ -64,61 +80,35 @@ def serve(handle: int) -> None:
     """What the child process does: one job, with the settings that come through the pipe."""
     from memolith.finder import Finder
 
-    link = Connection(handle)
+    link, agreed = Connection(handle), threading.Semaphore(0)
     os.nice(_NICENESS)
     link.send(_READY)
     store, channel, work, options, reports_progress = link.recv()
-    server = _Server(link)
+
+    def listen() -> NoReturn:
+        try:
+            while link.recv():
+                agreed.release()
+        except (EOFError, OSError):
+            pass
+        os._exit(1)  # the server has ended; files are safe at any moment
+
+    def may_go_on(done: int, total: int) -> None:
+        link.send((_STEP, (done, total)))
+        agreed.acquire()
+
+    threading.Thread(target=listen, daemon=True).start()
     if reports_progress:
-        options["progress"] = server.may_go_on
+        options["progress"] = may_go_on
     jobs = Jobs(store, channel, cache(lambda: Finder(store.root, store.config, store.clock)))
     try:
-        answer = (_DONE, work(jobs, **options))
+        link.send((_DONE, work(jobs, **options)))
     except MemolithError as error:
-        answer = (_FAILED, error)
-    link.send(answer)
+        link.send((_FAILED, error))
 
 
-class _Server:
-    """The process that asked for the job; when it ends, so does the job."""
-
-    def __init__(self, link: Connection) -> None:
-        self._link = link
-        self._agreed = threading.Semaphore(0)
-        threading.Thread(target=self._listen, daemon=True).start()
-
-    def may_go_on(self, done: int, total: int) -> None:
-        """Report a step, and wait for the answer."""
-        self._link.send((_STEP, (done, total)))
-        self._agreed.acquire()
-
-    def _listen(self) -> NoReturn:
-        try:
-            while True:
-                self._link.recv()
-                self._agreed.release()
-        except (EOFError, OSError):
-            os._exit(1)  # files are safe at any moment
-
-
-class _Started:
-    """A child process that is ready; it ends with the `with` block."""
-
-    def __init__(self, process: Popen[bytes], link: Connection) -> None:
-        self.process = process
-        self._link = link
-
-    def __enter__(self) -> Connection:
-        return self._link
-
-    def __exit__(self, *_: object) -> None:
-        self._link.close()
-        self.process.kill()
-        self.process.wait()
-
-
-def _start(name: str) -> _Started | None:
-    """A child process, or None if there can be none: no Python, no room, or it does not find our code."""
+def _start(name: str) -> tuple[Popen[bytes], Connection] | None:
+    """A child process that is ready, or None if there can be none: no Python, no room, or not our code."""
     if not can_start_python():
         return None
     ours, theirs = Pipe()
@@ -135,29 +125,9 @@ def _start(name: str) -> _Started | None:
         except OSError:
             ours.close()
             return None
-    started = _Started(process, ours)
     try:
         ours.recv()
     except (EOFError, OSError):
-        started.__exit__()
+        _end(process, ours)
         return None
-    return started
-
-
-def _answer(link: Connection, progress: Progress | None) -> object:
-    while True:
-        kind, content = link.recv()
-        if kind == _DONE:
-            return content
-        if kind == _FAILED:
-            raise content
-        if progress is not None:
-            progress(*content)
-        link.send(True)
-
-
-def _gone(code: int) -> JobFailedError:
-    return JobFailedError(
-        f"The process that ran the job has ended before it was done, with exit code {code}.",
-        hint="Its log may say why. Every file is as it was, or wholly changed: run it again.",
-    )
+    return process, ours
