@@ -18,7 +18,6 @@ from memolith.files.backup import prune_backups, save_backup
 from memolith.files.document import Document
 from memolith.files.folder import Folder
 from memolith.files.journal import Journal
-from memolith.files.ledger import every_file
 from memolith.files.passages import ledger_for, secret_lines
 from memolith.files.record_format import encode_line, is_utf16, not_utf8
 from memolith.files.transaction import Transaction
@@ -86,40 +85,37 @@ def read_file(profile: Profile, path: str, *, include_secret: bool) -> FileText:
 
 def write_file(transaction: Transaction, edit: Edit, journal: Journal, *, keep: int) -> EditReport:
     """Check the version, bring hidden secrets back, save a backup, replace."""
-    now = journal.clock.now()
     check_path(edit.path)
-    folder = transaction.folder
-    stamp = folder.stamp(edit.path)
-    data = folder.read(edit.path)
-    _check_version(edit, version_of(data))
+    folder, now = transaction.folder, journal.clock.now()
+    stamp, data = folder.stamp(edit.path), folder.read(edit.path)
     before = Document.parse(edit.path, data or b"")
-    hidden = _secret_lines(folder, before)
-    after = _with_secrets(before, hidden, Document.parse(edit.path, _encoded(edit)))
-    _check_nothing_is_lost(edit, before, after)
+    after = Document.parse(edit.path, _encoded(edit))
+    if edit.version:
+        _require_version(edit, version_of(data))
+    after = _with_secrets(before, _secret_lines(folder, before), after)
+    _require_all_records(edit, before, after)
     if after.data == before.data:
         return EditReport(path=edit.path, version=version_of(data))
-    versions: dict[int, Record] = {} if edit.by_user else _new_versions(before, after, edit, now)
-    homes = (layout.daily_log(journal.clock.day_of(now)), journal.primary)
-    after = _with_versions(folder, before, after, versions, home=edit.path in homes)
-    _check_records(transaction, before, after, edit)
-    after, warnings = _with_keys_marked(before, after)
-    backup = ""
+    versions = {} if edit.by_user else _new_versions(before, after, edit, now)
+    after, warnings = _admitted(transaction, before, _with_old(before, after, versions), edit)
+    lines = b"".join(map(encode_line, versions.values()))
+    homes = {layout.daily_log(journal.clock.day_of(now)), journal.primary} if lines else set()
+    content = after.data + (lines if edit.path in homes else b"")
+    backup = None
     if data is not None:
         backup = save_backup(folder, {edit.path: data}, reason="edit", now=now)
-    transaction.replace(edit.path, after.data, stamp)
+    transaction.replace(edit.path, content, stamp)
     for new in versions.values():
         gate.check_record(new)
         gate.admit_forgotten(transaction, new, by_user=False)
-    for home in homes if versions else ():
-        if home != edit.path:
-            lines = b"".join(map(encode_line, versions.values()))
-            transaction.append(home, lines, template=home if home == journal.primary else "")
+    for home in homes - {edit.path}:
+        transaction.append(home, lines, template=home if home == journal.primary else "")
     transaction.commit()
     prune_backups(folder, keep)
     return EditReport(
         path=edit.path,
-        version=version_of(after.data),
-        backup=backup or None,
+        version=version_of(content),
+        backup=backup,
         warnings=(*map(_version_warning, versions.values()), *warnings),
     )
 
@@ -155,8 +151,8 @@ def version_of(data: bytes | None) -> str:
     return "" if data is None else sha256(data).hexdigest()
 
 
-def _check_version(edit: Edit, current: str) -> None:
-    if edit.version and edit.version != current:
+def _require_version(edit: Edit, current: str) -> None:
+    if edit.version != current:
         raise VersionConflictError(
             f"{edit.path} is not what was read: somebody has changed it since.",
             path=edit.path,
@@ -166,14 +162,11 @@ def _check_version(edit: Edit, current: str) -> None:
         )
 
 
-def _check_nothing_is_lost(edit: Edit, before: Document, after: Document) -> None:
+def _require_all_records(edit: Edit, before: Document, after: Document) -> None:
     """An editor that sends no version may have read an older file: it must not remove records."""
-    if edit.version:
-        return
-    missing = {record.id for _, record in before.records()} - {
-        record.id for _, record in after.records()
-    }
-    if missing:
+    kept = {record.id for _, record in after.records()}
+    missing = {record.id for _, record in before.records()} - kept
+    if missing and not edit.version:
         raise VersionConflictError(
             f"This would remove {counted(len(missing), 'record')} of {edit.path},"
             " and `version` is missing.",
@@ -241,44 +234,21 @@ def _new_versions(
     known = {record.id: record for _, record in before.records()}
     found: dict[int, Record] = {}
     for line, record in after.records():
-        old = known.get(record.id)
-        if old is None or old.text == record.text:
-            continue
-        if replace(record, text=old.text, citation=old.citation) != old:
-            continue
-        if trust_in_file(old.provenance.channel) == "user":
+        old = known.get(record.id, record)
+        is_text_alone = replace(record, text=old.text, citation=old.citation) == old
+        is_changed = old.text != record.text and is_text_alone
+        if is_changed and trust_in_file(old.provenance.channel) == "user":
             provenance = replace(old.provenance, channel=edit.channel)
             new = replace(record, id=gate.new_id(), created=now, provenance=provenance)
             found[line.number] = gate.mark_keys(replace(new, supersedes=old.id, citation=None))
     return found
 
 
-def _with_versions(
-    folder: Folder, before: Document, after: Document, versions: Mapping[int, Record], *, home: bool
-) -> Document:
-    """The document with the new versions if it is their home, and old ones that no other file has.
-
-    Logs are history, so an old version stays there in any case.
-    """
-    if not versions:
-        return after
-    lines = {record.id: line.data for line, record in before.records()}
-    others = [path for path in every_file(folder) if path != after.path]
-    elsewhere = (
-        b""
-        if layout.is_daily_log(after.path)
-        else b"\n".join(folder.read(path) or b"" for path in others)
-    )
-    data = b""
-    for line in after.lines:
-        new = versions.get(line.number)
-        if new is None:
-            data += line.data
-            continue
-        old_id = new.supersedes or ""
-        if not home or old_id.encode() not in elsewhere:
-            data += lines[old_id].rstrip(b"\r\n") + b"\n"
-        data += encode_line(new) * home
+def _with_old(before: Document, after: Document, versions: Mapping[int, Record]) -> Document:
+    """The document with the old lines where new versions take their place: they stay as history."""
+    lines = {record.id: line.data.rstrip(b"\r\n") + b"\n" for line, record in before.records()}
+    old = {number: lines[new.supersedes or ""] for number, new in versions.items()}
+    data = b"".join(old.get(line.number, line.data) for line in after.lines)
     return Document.parse(after.path, data)
 
 
@@ -287,48 +257,45 @@ def _version_warning(new: Record) -> str:
     return f"Saved as {new.id}, a new version of {new.supersedes}.{secret}"
 
 
-def _check_records(transaction: Transaction, before: Document, after: Document, edit: Edit) -> None:
-    """A record that is new in the file passes the gate; no agent may sign it as the user or raise its trust."""
+def _admitted(
+    transaction: Transaction, before: Document, after: Document, edit: Edit
+) -> tuple[Document, list[str]]:
+    """The document, each new record of it let in and marked secret if it holds a key; and warnings."""
     known = {line.data.strip() for line in before.lines}
     channels = {record.id: record.provenance.channel for _, record in before.records()}
-    for line, record in after.records():
-        if line.data.strip() in known:
-            continue
-        gate.check_record(record)
-        if edit.by_user:
-            continue
-        if trust_in_file(record.provenance.channel) == "user":
-            raise RefusedError(
-                f"Line {line.number} is a record that says it came from the user.",
-                hint='Leave records as they are; a new one comes from "rest", or is remembered.',
-            )
-        old = channels.get(record.id, record.provenance.channel)
-        if raises_trust(record.provenance.channel, old, edit.external):
-            raise RefusedError(
-                f"Line {line.number} raises the trust of a record that came from {old}.",
-                hint=f"Only the user can let it in: memolith approve {record.id[:8]}",
-            )
-        gate.admit_forgotten(transaction, record, by_user=False)
-
-
-def _with_keys_marked(before: Document, after: Document) -> tuple[Document, tuple[str, ...]]:
-    """The document with each new record that holds a key marked secret, and what its editor should know."""
-    known = {line.data.strip() for line in before.lines}
     records = {line.number: record for line, record in after.records()}
-    data, warnings = b"", []
+    data, warnings = b"", list[str]()
     for line in after.lines:
         record, content = records.get(line.number), line.data
         place = f"{after.path}#L{line.number}"
-        if line.data.strip() in known:
+        if content.strip() in known:
             pass
         elif record is not None:
+            gate.check_record(record)
+            if not edit.by_user:
+                _check_trust(line.number, record, channels.get(record.id), edit.external)
+                gate.admit_forgotten(transaction, record, by_user=False)
             marked = gate.mark_keys(record)
             warnings += [f"{place}: {warning}" for warning in marked.warnings]
             if marked.sensitivity != record.sensitivity:
-                content = with_values(line.data, provenance={"sensitivity": "secret"})
-        elif kinds := key_kinds(line.data.decode(errors="replace")):
-            warnings.append(
-                f"{place} holds {' and '.join(kinds)} outside of a record, where everybody sees it."
-            )
+                content = with_values(content, provenance={"sensitivity": "secret"})
+        elif kinds := key_kinds(content.decode(errors="replace")):
+            found = " and ".join(kinds)
+            warnings.append(f"{place} holds {found} outside of a record, where everybody sees it.")
         data += content
-    return Document.parse(after.path, data), tuple(warnings)
+    return Document.parse(after.path, data), warnings
+
+
+def _check_trust(number: int, record: Record, old: str | None, external: Patterns) -> None:
+    """No agent may sign a record as the user, or raise its trust."""
+    channel = record.provenance.channel
+    if trust_in_file(channel) == "user":
+        raise RefusedError(
+            f"Line {number} is a record that says it came from the user.",
+            hint='Leave records as they are; a new one comes from "rest", or is remembered.',
+        )
+    if old is not None and raises_trust(channel, old, external):
+        raise RefusedError(
+            f"Line {number} raises the trust of a record that came from {old}.",
+            hint=f"Only the user can let it in: memolith approve {record.id[:8]}",
+        )
