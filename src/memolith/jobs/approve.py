@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 from memolith.files import chat_log, layout
 from memolith.files.document import Document
-from memolith.files.front_matter import split_note
-from memolith.files.notes import readable_note
-from memolith.jobs.changes import Edits, split_lines, with_values
+from memolith.files.notes import is_note_path, readable_note
+from memolith.jobs.changes import Edits, replaced, split_lines, with_values
 from memolith.jobs.job import Job, Plan, Snapshot, Workplace
 from memolith.jobs.reports import Change
+from memolith.jobs.update import changed_line, changed_note
 from memolith.text.cleaning import one_line
 from memolith.text.wording import counted
 from memolith.types import Record, Sensitivity
@@ -44,15 +43,20 @@ class ApproveJob(Job[Plan]):
         records: set[str] = set()
         turns = 0
         for path in (*snapshot.files_and_archives(self.archive), *CHAT_FILES):
-            data = snapshot.read(path)
+            data = snapshot.read(path) or b""
+            note = readable_note(path, data) if is_note_path(path) else None
+            if note is not None and self._has(note):
+                records.add(note.id)
+                changed = replaced(path, data, changed_note(path, data, note, self._decided(note)))
+                changes += [changed] if changed else []
+                continue
             edits = Edits(path, data)
-            lines = self._new_lines(path, data or b"")
-            for number, (record_id, line) in lines.items():
+            for number, (record_id, line) in self._new_lines(path, data).items():
                 edits.remove([number])
                 edits.insert(number, line)
                 turns += not record_id
                 records |= {record_id} - {""}
-            if lines and (change := edits.change()):
+            if change := edits.change():
                 changes.append(change)
         counts = {"records": len(records), "turns": turns}
         if not changes:
@@ -69,16 +73,11 @@ class ApproveJob(Job[Plan]):
             return {
                 number: ("", self._turn(line)) for number, line in lines if self._has_turn(line)
             }
-        found = {
-            line.number: (record.id, self._line(line.data, record))
+        return {
+            line.number: (record.id, changed_line(line.data, record, self._decided(record)))
             for line, record in Document.parse(path, data).records()
             if self._has(record)
         }
-        note = readable_note(path, data) if path.count("/") >= 2 else None
-        if note is not None and self._has(note):
-            number, line = self._header_line(data, note)
-            found[number] = (note.id, line)
-        return found
 
     def _has(self, record: Record) -> bool:
         channel = record.provenance.channel
@@ -99,20 +98,10 @@ class ApproveJob(Job[Plan]):
     def _turn(self, line: bytes) -> bytes:
         return with_values(line, platform=APPROVED + self.channel)
 
-    def _line(self, line: bytes, record: Record) -> bytes:
+    def _decided(self, record: Record) -> Record:
+        channel = record.provenance.channel
         if self.sensitivity:
-            return with_values(line, provenance={"sensitivity": self.sensitivity})
-        channel = APPROVED + channel_name(record.provenance.channel)
-        return with_values(line, provenance={"sourceChannel": channel})
-
-    def _header_line(self, data: bytes, note: Record) -> tuple[int, bytes]:
-        """The line of the front matter that says it, or the first one with a new line below it."""
-        key, value = "sensitivity", str(self.sensitivity)
-        if not self.sensitivity:
-            key, value = "channel", APPROVED + channel_name(note.provenance.channel)
-        new = f"{key}: {json.dumps(value)}\n".encode()
-        parts = split_note(data)
-        for number, line in enumerate(parts[0].split(b"\n") if parts else (), 2):
-            if line.lower().startswith(f"{key}:".encode()):
-                return number, new
-        return 1, split_lines(data)[0] + new
+            provenance = replace(record.provenance, sensitivity=self.sensitivity)
+        else:
+            provenance = replace(record.provenance, channel=APPROVED + channel_name(channel))
+        return replace(record, provenance=provenance)

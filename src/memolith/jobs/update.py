@@ -129,17 +129,8 @@ def remember_many(
 
 def _draft(store: Store, item: str | Mapping[str, object] | Record, channel: str) -> Record:
     if isinstance(item, Record):
-        item = {
-            "text": item.text,
-            "category": item.category,
-            "session": item.session,
-            "sensitivity": item.sensitivity,
-            "keywords": item.keywords,
-            "metadata": item.metadata,
-            "expires": item.expires,
-            "confidence": item.provenance.confidence,
-            "timestamp": item.created,
-        }
+        own = {name: getattr(item, name) for name in _FIELDS[:-2]}
+        item = {**own, "confidence": item.provenance.confidence, "timestamp": item.created}
     elif isinstance(item, str):
         item = {"text": item}
     elif not isinstance(item, Mapping):
@@ -221,7 +212,7 @@ def rewrite(
         data = folder.read(path) or b""
         is_here = old.citation is not None and path == old.citation.path
         if is_here or old.id.encode() in data:
-            changed = _changed(path, data, old, new)
+            changed = changed_file(path, data, old, new)
             if changed != data:
                 before[path] = data
                 transaction.replace(path, changed, stamp)
@@ -231,12 +222,13 @@ def rewrite(
     return new
 
 
-def _changed(path: str, data: bytes, old: Record, new: Record) -> bytes:
+def changed_file(path: str, data: bytes, old: Record, new: Record) -> bytes:
+    """A file with what differs between two versions of a record in each of its copies."""
     document = Document.parse(path, data)
     ours = {line.number for line, record in document.records() if record.id == old.id}
     if ours:
         return b"".join(
-            _changed_line(line.data, old, new) if line.number in ours else line.data
+            changed_line(line.data, old, new) if line.number in ours else line.data
             for line in document.lines
         )
     if old.citation is None or old.citation.path != path or split_note(data) is None:
@@ -244,39 +236,38 @@ def _changed(path: str, data: bytes, old: Record, new: Record) -> bytes:
     return changed_note(path, data, old, new)
 
 
-def _changed_line(line: bytes, old: Record, new: Record) -> bytes:
-    provenance = {
-        "sourceChannel": new.provenance.channel,
-        "sensitivity": new.sensitivity,
-    }
-    values: dict[str, object] = {}
-    if new.provenance != old.provenance:
-        values["provenance"] = provenance
-    if new.keywords != old.keywords:
-        values["keywords"] = list(new.keywords)
-    if new.supersedes != old.supersedes:
-        values["supersedes"] = new.supersedes
-    if new.metadata != old.metadata:
+def _differences(old: Record, new: Record) -> dict[str, HeaderValue]:
+    """What of a record is not its text and differs, by its name in front matter."""
+
+    def values(one: Record) -> dict[str, HeaderValue]:
+        return {
+            "category": one.category,
+            "channel": one.provenance.channel,
+            "sensitivity": one.sensitivity,
+            "keywords": one.keywords,
+            "metadata": one.metadata,
+            "supersedes": one.supersedes or "",
+        }
+
+    before = values(old)
+    return {name: value for name, value in values(new).items() if value != before[name]}
+
+
+def changed_line(line: bytes, old: Record, new: Record) -> bytes:
+    """The line of a record with what differs between two versions of it; the rest stays as it is."""
+    values: dict[str, object] = dict(_differences(old, new))
+    places = {"channel": "sourceChannel", "sensitivity": "sensitivity"}
+    marks = {name: values.pop(key) for key, name in places.items() if key in values}
+    if marks:
+        values["provenance"] = marks
+    if "metadata" in values:
         line = with_values(line, metadata=None)  # or the old keys would stay
-        values["metadata"] = dict(new.metadata)
     return with_values(line, **values)
 
 
 def changed_note(path: str, data: bytes, old: Record, new: Record) -> bytes:
     """The bytes of a note with what differs between two records; the rest stays as it is."""
-    header: dict[str, HeaderValue] = {}
-    if new.category != old.category:
-        header["category"] = new.category
-    if new.provenance.channel != old.provenance.channel:
-        header["channel"] = new.provenance.channel
-    if new.sensitivity != old.sensitivity:
-        header["sensitivity"] = new.sensitivity
-    if new.keywords != old.keywords:
-        header["keywords"] = new.keywords
-    if new.metadata != old.metadata:
-        header["metadata"] = new.metadata
-    if new.supersedes != old.supersedes:
-        header["supersedes"] = new.supersedes or ""
+    header = _differences(old, new)
     changed = _with_header(data, header, None if new.text == old.text else new.text)
     read = readable_note(path, changed)
     mark = new.sensitivity if "sensitivity" in header else None
