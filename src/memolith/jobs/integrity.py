@@ -28,7 +28,6 @@ from memolith.jobs.recalls import fold as merge_recalls
 from memolith.jobs.recalls import read_log
 from memolith.jobs.reports import Change, IntegrityFinding, ScanReport
 from memolith.jobs.sources import Statement, statements
-from memolith.text.cues import is_small_talk
 from memolith.text.folding import fold
 from memolith.text.open_secrets import open_secrets
 from memolith.text.pieces import bare_text, claim_key
@@ -48,85 +47,69 @@ _CITED = re.compile(
 _LONGEST_CLAIM = 20_000
 
 
-NOTHING_CHANGED: Mapping[str, bytes] = {}
-
-
 class _Scene:
-    """Everything the scan looks at, read once."""
+    """Everything the scan looks at, read once; with other bytes in files that are to be changed."""
 
-    def __init__(
-        self, snapshot: Snapshot, now: datetime, changed: Mapping[str, bytes] = NOTHING_CHANGED
-    ) -> None:
-        """With other bytes in the files that are changed."""
-        self._snapshot, self._changed = snapshot, changed
-        self.now = now
-        self.closed = snapshot.closed
+    def __init__(self, snapshot: Snapshot, now: datetime, changed: Mapping[str, bytes]) -> None:
+        self.snapshot, self.changed, self.now = snapshot, changed, now
         self.lines: dict[str, int] = {}
         self.everything: list[Statement] = []
-        records: dict[str, Record] = {}
-        self.known_ids: set[str] = set()
+        self.known_ids = {stone.id for stone in tombstones(snapshot.read)}
         self.secret: set[str] = set()  # a record is secret if one of its files says so
         self.too_large: list[str] = []
-        for path in dict.fromkeys((*snapshot.files(), *changed)):
+        records: dict[str, Record] = {}
+        scanned = dict.fromkeys((*snapshot.files(), *changed))
+        for path in dict.fromkeys((*scanned, *snapshot.files_and_archives())):
             data = self.read(path) or b""
-            self.lines[path] = data.count(b"\n") + (not data.endswith(b"\n"))
-            if len(data) > MAX_FILE_BYTES:
-                self.too_large.append(path)
-                continue
+            if path in scanned:
+                self.lines[path] = data.count(b"\n") + (not data.endswith(b"\n"))
+                if len(data) > MAX_FILE_BYTES:
+                    self.too_large.append(path)
+                    continue
             found = records_in(path, data)
             self.known_ids.update(record.id for record in found)
             self.secret.update(one.id for one in found if one.sensitivity == "secret")
-            if path.startswith(".") or is_output(path, data, found):
-                continue
-            records.update((record.id, record) for record in found)
-            self.everything += statements(path, data)
-        for path in set(snapshot.files_and_archives()) - set(self.lines):
-            self.known_ids.update(record.id for record in records_in(path, self.read(path) or b""))
-        self.known_ids.update(stone.id for stone in tombstones(snapshot.read))
+            if path in scanned and not (path.startswith(".") or is_output(path, data, found)):
+                records.update((record.id, record) for record in found)
+                self.everything += statements(path, data)
         self.current = {record.id: record for record in current(records.values(), now)}
 
     def read(self, path: str) -> bytes | None:
         """The bytes of a file."""
-        return self._changed[path] if path in self._changed else self._snapshot.read(path)
+        return self.changed[path] if path in self.changed else self.snapshot.read(path)
 
-    def living(self) -> Iterator[Statement]:
-        """What still holds, each record once, without what dreaming wrote."""
-        seen: set[str] = set()
+    def living(self) -> list[Statement]:
+        """What still holds, each record once, without what dreaming wrote; older first."""
+        seen: dict[str, Statement] = {}
         for found in self.everything:
-            if found.generated or len(found.text) > _LONGEST_CLAIM or found.name in seen:
-                continue
-            if found.record is None or found.record.id in self.current:
-                seen.add(found.name)
-                yield found
+            is_claim = not found.generated and len(found.text) <= _LONGEST_CLAIM
+            if is_claim and (found.record is None or found.record.id in self.current):
+                seen.setdefault(found.name, found)
+        return sorted(seen.values(), key=_age)
 
 
 def scan(folder: Folder, now: datetime, *, most: int | None = None) -> ScanReport:
     """Look for what contradicts, repeats or leads nowhere; compare the newest `most` statements, or all."""
-    scene = _Scene(Snapshot(folder), now)
-    living = list(scene.living())
-    compared = living if most is None else sorted(living, key=_age)[-most:]
-    warnings = [*scene.closed.values(), *_not_looked_at(scene)]
+    scene = _Scene(Snapshot(folder), now, {})
+    living = scene.living()
+    compared = living if most is None else living[-most:]
     records = [found for found in compared if found.record is not None]  # prose may repeat
-    telling = [found for found in records if not _is_small_talk(found)]
-    findings = [  # what weighs most comes first
+    found = [  # what weighs most comes first
         *_contradictions(compared),
-        *_leads_nowhere_or_open(scene),
-        *_duplicates(telling),
-        *_stale(scene, telling),
+        *_broken(scene),
+        *_open_secrets(scene),
+        *_duplicates(records),
+        *_stale(scene, records),
     ]
+    findings = tuple({finding.id: finding for finding in found}.values())
+    warnings = [*scene.snapshot.closed.values(), *_not_looked_at(scene)]
     if len(compared) < len(living):
         warnings.append(
             f"Only the newest {len(compared):,} of {len(living):,} statements were compared."
         )
-    if len(telling) < len(records):
-        warnings.append(
-            f"Not looked at for age and repetition: {counted(len(records) - len(telling), 'statement')} of small talk."
-            " Compaction leaves them out."
-        )
-    found = tuple({finding.id: finding for finding in findings}.values())
     return ScanReport(
-        findings=found,
-        count=len(found),
+        findings=findings,
+        count=len(findings),
         records=len(scene.current),
         files=len(scene.lines),
         warnings=tuple(warnings),
@@ -134,8 +117,8 @@ def scan(folder: Folder, now: datetime, *, most: int | None = None) -> ScanRepor
 
 
 def _not_looked_at(scene: _Scene) -> Iterator[str]:
+    most = MAX_FILE_BYTES // 1024**2
     for path in scene.too_large:
-        most = MAX_FILE_BYTES // 1024**2
         yield f"{path} was not looked at: it has more than {most} MB. Split it, or move it away."
     long = [one for one in scene.everything if len(one.text) > _LONGEST_CLAIM]
     if long:
@@ -151,28 +134,17 @@ def new_findings(snapshot: Snapshot, changes: Iterable[Change], now: datetime) -
     Each line is looked at once, and compared with no other.
     """
     after = {change.path: applied(change, snapshot.read(change.path)) for change in changes}
-    known = {_lack(one) for one in _leads_nowhere_or_open(_Scene(snapshot, now))}
-    found = {_lack(one): one.kind for one in _leads_nowhere_or_open(_Scene(snapshot, now, after))}
-    return Counter(kind for lack, kind in found.items() if lack not in known)
-
-
-def _lack(finding: IntegrityFinding) -> str:
-    """What is missing, if anything is: a summary that cites what its records cite brings no news."""
-    return finding.missing or finding.id
-
-
-def _leads_nowhere_or_open(scene: _Scene) -> Iterator[IntegrityFinding]:
-    yield from _broken(scene)
-    yield from _open_secrets(scene)
+    before, found = (
+        # A summary that cites what its records cite brings no news.
+        {one.missing or one.id: one.kind for one in (*_broken(scene), *_open_secrets(scene))}
+        for scene in (_Scene(snapshot, now, {}), _Scene(snapshot, now, after))
+    )
+    return Counter(kind for lack, kind in found.items() if lack not in before)
 
 
 def _contradictions(living: Iterable[Statement]) -> Iterator[IntegrityFinding]:
     """Claims about one subject that cannot both hold."""
-    lasting = [
-        one
-        for one in sorted(living, key=_age)
-        if one.record is None or one.record.category not in REPEATS
-    ]
+    lasting = [one for one in living if one.record is None or one.record.category not in REPEATS]
     for places in contradicting([one.text for one in lasting]):
         older, newer = (lasting[place] for place in places)
         message = (
@@ -215,20 +187,13 @@ def _is_whole(found: Statement, record: Record) -> bool:
 def _duplicates(living: Iterable[Statement]) -> Iterator[IntegrityFinding]:
     """Records that say the same; what happens again on another day is news."""
     known: dict[object, Statement] = {}
-    records = [(found, found.record) for found in living if found.record is not None]
-    # By age, not by place: of three copies the same pairs are named wherever they are.
-    for found, record in sorted(records, key=lambda one: (one[1].created, one[1].id)):
-        if record.category in REPEATS:
+    for found in living:
+        if found.record is None or found.record.category in REPEATS:
             continue
         double = known.setdefault(copy_key(found.text), found)
-        if double is found:
-            continue
-        yield _finding(
-            "duplicate",
-            f"“{_short(found)}” ({found.citation}) says what {double.citation} says",
-            _drop_hint(double, found),
-            (double, found),
-        )
+        if double is not found:
+            message = f"“{_short(found)}” ({found.citation}) says what {double.citation} says"
+            yield _finding("duplicate", message, _drop_hint(double, found), (double, found))
 
 
 def _drop_hint(old: Statement, new: Statement) -> str:
@@ -236,10 +201,6 @@ def _drop_hint(old: Statement, new: Statement) -> str:
     if new.record and _ends_sooner(new, old) and _is_whole(new, new.record):
         return f"memolith forget {new.record.id}"
     return _replace_hint(old, new)
-
-
-def _is_small_talk(found: Statement) -> bool:
-    return all(map(is_small_talk, sentences(found.text)))
 
 
 def _stale(scene: _Scene, living: Iterable[Statement]) -> Iterator[IntegrityFinding]:
@@ -257,13 +218,11 @@ def _stale(scene: _Scene, living: Iterable[Statement]) -> Iterator[IntegrityFind
         last = max(record.created, recalled.get(claim_key(found.text), record.created))
         age = (scene.now - last).days
         if age > STALE_DAYS:
-            yield _finding(
-                "stale",
+            message = (
                 f"“{_short(found)}” ({found.citation}) is {age} days old, and nobody asked for it since;"
-                f" supersede {record.id} if it has changed, forget it if nobody needs it",
-                _look_at(found.citation),
-                (found,),
+                f" supersede {record.id} if it has changed, forget it if nobody needs it"
             )
+            yield _finding("stale", message, _look_at(found.citation), (found,))
 
 
 def _broken(scene: _Scene) -> Iterator[IntegrityFinding]:
@@ -272,67 +231,49 @@ def _broken(scene: _Scene) -> Iterator[IntegrityFinding]:
         for text in _CITED.findall(found.text):
             place = parse_citation(text)
             if place and scene.lines.get(place.path, 0) < place.last_line:
-                yield replace(
-                    _finding(
-                        "broken-citation",
-                        f"{found.citation} cites {text}, which is not there",
-                        _look_at(found.citation),
-                        (found,),
-                        text,
-                    ),
-                    missing=text,
-                )
+                yield _lacks(found, f"cites {text}, which is not there", text)
     for record in scene.current.values():
         gone = record.supersedes
-        if gone and gone not in scene.known_ids and not scene.too_large:
-            yield IntegrityFinding(
-                id=_id("broken-citation", record.id, gone),
-                kind="broken-citation",
-                message=f"{record.citation} replaces the record {gone}, which is nowhere",
-                hint=_look_at(record.citation),
-                citations=(str(record.citation),),
-                records=(record.id,),
-                missing=gone,
-            )
+        if gone and gone not in scene.known_ids and not scene.too_large and record.citation:
+            found = Statement(text=record.text, citation=record.citation, record=record)
+            yield _lacks(found, f"replaces the record {gone}, which is nowhere", gone)
+
+
+def _lacks(found: Statement, what: str, missing: str) -> IntegrityFinding:
+    message, hint = f"{found.citation} {what}", _look_at(found.citation)
+    finding = _finding("broken-citation", message, hint, (found,), missing)
+    return replace(finding, missing=missing)
 
 
 def _open_secrets(scene: _Scene) -> Iterator[IntegrityFinding]:
-    told: dict[str, list[Statement]] = {}
-    for found in scene.everything:
-        if not (found.record and found.record.id in scene.secret):
-            told.setdefault(found.name if found.record else str(found.citation), []).append(found)
-    for found, *copies in told.values():
-        # One finding for a record or place, whatever stands there: it is dealt with at once. The secret
-        # itself is not repeated here.
+    """Keys in the open; the secret itself is not repeated."""
+    places: dict[str, list[Statement]] = {}
+    for one in scene.everything:
+        if not (one.record and one.record.id in scene.secret):
+            places.setdefault(one.name if one.record else str(one.citation), []).append(one)
+    for number, line in enumerate((scene.read(layout.CONVERSATIONS) or b"").split(b"\n"), 1):
+        if turn := parse_turn(line):
+            place = Citation(layout.CONVERSATIONS, number, number)
+            text = f"{turn.user}\n{turn.assistant}"
+            places[str(place)] = [Statement(text=text, citation=place)]
+    for found, *copies in places.values():
         if kinds := " and ".join(open_secrets(found.text)):
-            hint = f"Edit {found.citation}"
-            message = f"{found.citation} holds {kinds} in the open"
+            message, hint = f"{found.citation} holds {kinds} in the open", f"Edit {found.citation}"
             if found.record:
-                hint = _look_at(found.citation)
                 also = "".join(f" (also {copy.citation})" for copy in copies)
                 message += f'{also}; mark it there by hand ("sensitivity": "secret"), or forget {found.record.id}'
+                hint = _look_at(found.citation)
             yield _finding("open-secret", message, hint, (found, *copies), kinds)
-    for number, line in enumerate((scene.read(layout.CONVERSATIONS) or b"").split(b"\n"), 1):
-        turn = parse_turn(line)
-        kinds = " and ".join(open_secrets(f"{turn.user}\n{turn.assistant}")) if turn else ""
-        if kinds:
-            place = f"{layout.CONVERSATIONS}#L{number}"
-            yield IntegrityFinding(
-                id=_id("open-secret", place, kinds),
-                kind="open-secret",
-                message=f"{place} holds {kinds} in the open",
-                hint=f"Edit {place}",
-                citations=(place,),
-            )
 
 
 def _finding(
     kind: str, message: str, hint: str, about: tuple[Statement, ...], more: str = ""
 ) -> IntegrityFinding:
-    # In no order of files: a compaction moves records, and the finding is the same.
+    # The same in every scan and in no order of files: a compaction moves records.
     names = sorted({found.record.id if found.record else claim_key(found.text) for found in about})
+    content = "\0".join((kind, *names, more)).encode(errors="surrogatepass")
     return IntegrityFinding(
-        id=_id(kind, *names, more),
+        id=blake2b(content, digest_size=5).hexdigest(),
         kind=kind,
         message=message,
         hint=hint,
@@ -341,16 +282,9 @@ def _finding(
     )
 
 
-def _look_at(place: Citation | None) -> str:
+def _look_at(place: Citation) -> str:
     """The command that shows it; a path that a shell would take apart is quoted."""
-    if place is None or shlex.quote(place.path) == place.path:
-        return f"memolith get {place}"
-    return f"memolith get {shlex.quote(str(place))}"
-
-
-def _id(*names: str) -> str:
-    """The same finding has the same id in every scan."""
-    return blake2b("\0".join(names).encode(errors="surrogatepass"), digest_size=5).hexdigest()
+    return f"memolith get {shlex.quote(str(place)) if shlex.quote(place.path) != place.path else place}"
 
 
 def _age(found: Statement) -> tuple[str, str, int]:
