@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
 from hashlib import sha256
@@ -104,9 +104,11 @@ def _forget_turns(transaction: Transaction, channel: str) -> None:
     claims: set[str] = set()
 
     def without(path: str, lines: bytes) -> bytes:
+        if path not in CHAT_FILES:
+            return lines
         left = []
         for line in lines.split(b"\n"):
-            turn = parse_turn(line) if path in CHAT_FILES else None
+            turn = parse_turn(line)
             if turn is not None and channel_name(turn.platform) == channel:
                 claims.update(claim_key(text) for text in (turn.user, turn.assistant) if text)
             else:
@@ -118,11 +120,9 @@ def _forget_turns(transaction: Transaction, channel: str) -> None:
     copies = {backup_path(one.name, path): path for one in backups(folder) for path in CHAT_FILES}
     for path in (*CHAT_FILES, *copies, *folder.walk(layout.JOBS_FOLDER, suffix="")):
         stamp, data = folder.stamp(path), folder.read(path) or b""
-        if path.startswith(f"{layout.JOBS_FOLDER}/"):
-            report = decode_report(data)
-            left = encode_report(scrubbed(report, without)) if report else data
-        else:
-            left = without(copies.get(path, path), data)
+        left = without(copies.get(path, path), data)
+        if path.startswith(f"{layout.JOBS_FOLDER}/") and (report := decode_report(data)):
+            left = encode_report(scrubbed(report, without))
         if left != data:
             changed[path] = left
             transaction.replace(path, left, stamp)
@@ -141,47 +141,50 @@ def forget(
     folder = transaction.folder
     record = find_record(folder, record_id)
     transaction.append(layout.TOMBSTONES, tombstone_line(record, now))
-    # Summaries use the short id; the name of a note's file is made of its text.
-    names = [name.encode() for name in (record.id, short_id(record.id), _note_path(record)) if name]
-    changed: dict[str, bytes] = {}
-    removed: dict[str, Stamp | None] = {}
-    touched: list[str] = []
+    changed: dict[str, bytes | None] = {}
+    stamps: dict[str, Stamp | None] = {}
     names_gone = {record.id, claim_key(record.text)}
     for path in dict.fromkeys((*every_file(folder), archive, *derived_copies(folder))):
         stamp = folder.stamp(path)  # before it is read: an edit made meanwhile must not be lost
         data = folder.read(path) or b""
-        named = any(name in data for name in names)
-        is_diary = path.endswith(layout.DREAM_DIARY)
-        if not (named or is_diary or path == record.id or TRAILER in data):
+        if not _may_hold(path, data, record) or (left := _without(path, data, record)) == data:
             continue
-        left = _without(path, data, record)
-        if left == data:
-            continue
-        touched.append(path)
+        changed[path], stamps[path] = left, stamp
         if not path.startswith(f"{STATE_FOLDER}/"):
             names_gone |= names_lost(path, data, left)
-        if left is not None:
-            changed[path] = left
-            transaction.replace(path, left, stamp)
-        else:
-            removed[path] = stamp
     _check_daily_logs(folder, record)
     if dry_run:
-        return ForgetReport(record_id=record.id, files=tuple(touched))
+        return ForgetReport(record_id=record.id, files=tuple(changed))
+    for path, left in changed.items():
+        if left is not None:
+            transaction.replace(path, left, stamps[path])
+    removed = [path for path, left in changed.items() if left is None]
     _mend_manifests(transaction, changed, removed)
-    touched += _forget_recalls(transaction, names_gone)
-    for path, stamp in removed.items():
-        if folder.stamp(path) != stamp:
-            raise _edited(path)
-        transaction.remove(path, stamp)
+    damaged = _forget_recalls(transaction, names_gone)
+    for path in removed:
+        if folder.stamp(path) != stamps[path]:
+            raise FileChangedError(
+                f"{shown_path(path)} was edited by somebody else just now, so nothing was forgotten.",
+                path=path,
+                hint="Try again.",
+            )
+        transaction.remove(path, stamps[path])
     _remove_staging(transaction)
     transaction.commit()
     return ForgetReport(
         record_id=record.id,
-        files=tuple(touched),
+        files=(*changed, *damaged),
         current_again=_current_again(folder, record, now) or None,
         warnings=tuple(_still_there(folder, record)),
     )
+
+
+def _may_hold(path: str, data: bytes, record: Record) -> bool:
+    """Whether a file may hold the record, or a copy of it: most need not be parsed."""
+    # Summaries use the short id; the name of a note's file is made of its text.
+    names = (record.id, short_id(record.id), _note_path(record))
+    is_copy = path.endswith(layout.DREAM_DIARY) or path == record.id or TRAILER in data
+    return is_copy or any(name.encode() in data for name in names if name)
 
 
 def _remove_staging(transaction: Transaction) -> None:
@@ -216,14 +219,6 @@ def _check_daily_logs(folder: Folder, record: Record) -> None:
             errno=errno.EACCES,
             hint=let_in(folder.root, path),
         )
-
-
-def _edited(path: str) -> FileChangedError:
-    return FileChangedError(
-        f"{shown_path(path)} was edited by somebody else just now, so nothing was forgotten.",
-        path=path,
-        hint="Try again.",
-    )
 
 
 def _current_again(folder: Folder, forgotten: Record, now: datetime) -> str:
@@ -272,12 +267,10 @@ def _without(path: str, data: bytes, record: Record) -> bytes | None:
     if path.startswith((f"{layout.PROPOSALS_FOLDER}/", f"{layout.JOBS_FOLDER}/")):
         left = _report_without(data, record)
         # A proposal can be planned again, without the record.
-        return data if left == data else None if "/proposals/" in path else left
-    living = (
-        path.removeprefix(f"{layout.BACKUP_FOLDER}/").partition("/")[2]
-        if _is_backup(path)
-        else path
-    )
+        return None if path.startswith(layout.PROPOSALS_FOLDER) and left != data else left
+    living = path
+    if path.startswith(f"{layout.BACKUP_FOLDER}/"):
+        living = path.removeprefix(f"{layout.BACKUP_FOLDER}/").partition("/")[2]
     left = lines_without(Document.parse(living, data), record)
     if left == data and any(found.id == record.id for found in records_in(living, data)):
         return None  # the file is the note itself
@@ -336,22 +329,20 @@ def _note_path(record: Record) -> str:
     return path if path.startswith(f"{layout.DAILY_FOLDER}/") and path.count("/") >= 2 else ""
 
 
-def _is_backup(path: str) -> bool:
-    return path.startswith(f"{layout.BACKUP_FOLDER}/")
-
-
 def _mend_manifests(
-    transaction: Transaction, changed: dict[str, bytes], removed: Collection[str]
+    transaction: Transaction, changed: Mapping[str, bytes | None], removed: Collection[str]
 ) -> None:
     """A backup without the record is still whole: its manifest gets the new SHA-256."""
     folder = transaction.folder
     for backup in backups(folder):
-        files = {}
-        for path, digest in backup.files.items():
+        files = dict(backup.files)
+        for path in backup.files:
             copy = backup_path(backup.name, path)
-            if copy not in removed:
-                files[path] = sha256(changed[copy]).hexdigest() if copy in changed else digest
+            if copy in removed:
+                del files[path]
+            elif (data := changed.get(copy)) is not None:
+                files[path] = sha256(data).hexdigest()
         if files != backup.files:
             manifest = backup_path(backup.name, MANIFEST)
-            data = encode_manifest(replace(backup, files=files))
-            transaction.replace(manifest, data, folder.stamp(manifest))
+            content = encode_manifest(replace(backup, files=files))
+            transaction.replace(manifest, content, folder.stamp(manifest))
