@@ -114,7 +114,7 @@ def _frame(sentence: str, plain: str, is_name: Callable[[str], bool], of: frozen
         kind = _kind(token, word, around, names=one_name and is_name(token))
         if kind:
             values.setdefault(kind, []).append(word.removesuffix("s") if kind == "day" else word)
-            behind = linked and (kind != "number" or _may_have_value(around[-1]))
+            behind = linked
             continue
         around.append(token)
         bare = word.replace("'", "")
@@ -194,18 +194,6 @@ def _kind(token: str, word: str, around: Sequence[str], *, names: bool) -> str:
     if word in _set("ordinals") and fold(around[-1] if around else "") not in _set("indefinite"):
         return "number"  # «on the third floor»; «a third floor» is one more
     return "name" if names else ""
-
-
-def _may_have_value(word: str) -> bool:
-    """Whether a number behind this word says how much; behind others it is a name: «letter 7»."""
-    plain = fold(word)
-    known = ("fillers", "attributes", "preposition links")
-    return (
-        is_stop_word(plain)
-        or plain in MONTHS
-        or _is_verb(word, plain)
-        or any(plain in _set(section) for section in known)
-    )
 
 
 def _is_verb(token: str, word: str) -> bool:
