@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memolith.errors import FileChangedError
-from memolith.jobs.changes import Edits, applied, only_appends, replaced, undone
+from memolith.jobs.changes import Edits, applied, only_appends, replaced
 from memolith.jobs.history import _decode_change, _encode_change
+from memolith.jobs.taken_back import undone
 
 LINES = st.lists(
     st.sampled_from([b"a\n", b"b\n", b"c\r\n", b"\n", b"\xff\0\n", b"d e\n"]), max_size=12

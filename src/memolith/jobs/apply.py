@@ -19,8 +19,7 @@ from memolith.files.ledger import is_output, note_archive
 from memolith.files.locks import JOB_LOCK, OwnerLock
 from memolith.files.notes import records_in
 from memolith.files.transaction import Transaction
-from memolith.jobs.aligned import TakenBack, kept_told
-from memolith.jobs.changes import applied, lines_of, only_appends, undone
+from memolith.jobs.changes import applied, lines_of, only_appends
 from memolith.jobs.history import (
     Covered,
     encode_report,
@@ -33,6 +32,7 @@ from memolith.jobs.history import (
 )
 from memolith.jobs.job import Job, P, Reader, Snapshot, Workplace
 from memolith.jobs.reports import Change, JobReport
+from memolith.jobs.taken_back import TakenBack, kept_lines, undone
 from memolith.types import Stamp
 
 Contents = Mapping[str, bytes | None]
@@ -170,7 +170,7 @@ def undo_job(
                 transaction.remove(change.path, stamps[change.path])
             elif new[change.path] != now[change.path]:
                 transaction.replace(change.path, new[change.path], stamps[change.path])
-        told = tuple(kept_told(files))  # the warnings of before were about what is taken back
+        told = tuple(kept_lines(files))  # the warnings of before were about what is taken back
         undo = replace(report, status="undone", warnings=told, backup=backup)
         note_undone(transaction, report, covered)
         transaction.replace(job_path(undo), encode_report(undo), folder.stamp(job_path(report)))

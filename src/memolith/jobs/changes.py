@@ -7,9 +7,10 @@ from hashlib import sha256
 
 from memolith.errors import FileChangedError
 from memolith.files.record_format import RecordFormatError, encode_json, parse_json
-from memolith.jobs.aligned import Alignment, LeftOver, TakenBack, each_mark, left_over, marks
 from memolith.jobs.reports import Change, Hunk, Snapped
 
+_MARK_SIZE = 4  # bytes: they tell the lines of one file apart, and tell nothing of a line
+_HEADING = 1
 _ABOVE_AN_END = 20  # lines that are noted of a file that only grows: archives are long
 
 
@@ -46,7 +47,7 @@ class Edits:
         hunks = tuple(self._hunks())
         if not hunks and not self._created:
             return None
-        after = b"".join(_with_hunks(self._lines, hunks))
+        after = b"".join(with_hunks(self._lines, hunks))
         kept = tuple(b"".join(marks(lines)) for lines in _kept(self._lines, hunks))
         return Change(
             path=self.path,
@@ -110,33 +111,8 @@ def applied(change: Change, current: bytes | None) -> bytes:
             hint="Run the job again.",
         )
     size = change.before.size
-    lines = _with_hunks(split_lines(data[:size]), change.hunks)
+    lines = with_hunks(split_lines(data[:size]), change.hunks)
     return b"".join(lines) + data[size:]
-
-
-def undone(change: Change, current: bytes | None) -> TakenBack:
-    """The file with the change taken back, and everything else as it stands there now.
-
-    Of lines that the job added, those that nobody touched go. Raises FileChangedError when lines it
-    wrote in the place of others were changed since, for both would stand there then.
-    """
-    data = current or b""
-    size = change.after.size
-    if begins_with(data, change.after):
-        lines = _with_hunks(split_lines(data[:size]), _reversed(change.hunks))
-        return TakenBack(b"".join(lines) + data[size:])
-    wrote = _new_lines(change)
-    nothing_stands = begins_with(data, change.before) and wrote.isdisjoint(
-        split_lines(data[change.before.size :])
-    )
-    if nothing_stands and not only_appends(change):
-        return TakenBack(data)  # taken back already, as by restoring a backup
-    try:
-        return _taken_back(change, data)
-    except FileChangedError:
-        if nothing_stands:  # it was never made, or nothing is left of it
-            return TakenBack(data, touched=wrote, nothing_stood=True)
-        raise
 
 
 def begins_with(data: bytes, snapped: Snapped) -> bool:
@@ -159,6 +135,27 @@ def split_lines(data: bytes) -> list[bytes]:
     return [*lines, last] if last else lines
 
 
+def marks(lines: Iterable[bytes]) -> list[bytes]:
+    """A few bytes for each line, by which it is known again; the last bit says whether it is a heading."""
+    return [_mark(line) for line in lines]
+
+
+def _mark(line: bytes) -> bytes:
+    digest = sha256(line).digest()
+    last = digest[_MARK_SIZE] & ~_HEADING | line.startswith(b"#")
+    return digest[: _MARK_SIZE - 1] + bytes([last])
+
+
+def each_mark(data: bytes) -> list[bytes]:
+    """The marks of many lines, one by one."""
+    return [data[at : at + _MARK_SIZE] for at in range(0, len(data), _MARK_SIZE)]
+
+
+def is_heading(mark: bytes) -> bool:
+    """Whether this is the mark of a heading."""
+    return bool(mark[-1] & _HEADING)
+
+
 def removed_lines(changes: Iterable[Change]) -> Iterator[tuple[str, bytes]]:
     """The lines that go, each with its file."""
     for change in changes:
@@ -178,7 +175,8 @@ def lines_of(hunk: Hunk) -> list[bytes]:
     return split_lines(hunk.removed) + split_lines(hunk.inserted)
 
 
-def _with_hunks(lines: list[bytes], hunks: Iterable[Hunk]) -> list[bytes]:
+def with_hunks(lines: list[bytes], hunks: Iterable[Hunk]) -> list[bytes]:
+    """The lines with what each hunk puts in the place of others."""
     result: list[bytes] = []
     at = 0
     for hunk in hunks:
@@ -188,7 +186,7 @@ def _with_hunks(lines: list[bytes], hunks: Iterable[Hunk]) -> list[bytes]:
     return result + lines[at:]
 
 
-def _reversed(hunks: Iterable[Hunk]) -> Iterator[Hunk]:
+def reversed_hunks(hunks: Iterable[Hunk]) -> Iterator[Hunk]:
     """The hunks that lead back, with their places in the new file."""
     shift = 0
     for hunk in hunks:
@@ -208,151 +206,6 @@ def _kept(lines: list[bytes], hunks: tuple[Hunk, ...]) -> Iterator[list[bytes]]:
         yield lines[at : hunk.line]
         at = hunk.line + len(split_lines(hunk.removed))
     yield lines[at:]
-
-
-def _new_lines(change: Change) -> frozenset[bytes]:
-    """The lines that a job wrote and that did not stand there before, if only without a line end."""
-    lines = (line for hunk in change.hunks for line in split_lines(hunk.inserted))
-    old = (line for hunk in change.hunks for line in split_lines(hunk.removed))
-    return frozenset(line for line in lines if line.strip()) - {
-        line.removesuffix(b"\n") + b"\n" for line in old
-    }
-
-
-def _only_added(stood: int, hunk: Hunk) -> tuple[int, Hunk]:
-    """Without the last line of a file that a job gave its line end, to write below it: that is no change of it."""
-    ended = hunk.inserted + b"\n"
-    if hunk.inserted.endswith(b"\n") or not hunk.inserted or not hunk.removed.startswith(ended):
-        return stood, hunk
-    added = hunk.removed.removeprefix(ended)
-    above = len(split_lines(ended))
-    return stood + above, Hunk(line=hunk.line + above, removed=added, inserted=b"")
-
-
-def _taken_back(change: Change, data: bytes) -> TakenBack:
-    """Find what the job wrote, as a whole or line by line, and where what it took out belongs."""
-    hunks = tuple(_reversed(change.hunks))
-    edited, stood = _aligned(change, hunks, data)
-    found: list[tuple[int, Hunk]] = []
-    theirs: set[int] = set()
-    touched: set[bytes] = set()
-    for at, hunk in map(_only_added, stood, hunks):
-        if edited.is_back(at, hunk):
-            continue
-        left = edited.left_of(at, hunk)
-        if left is None:
-            found.append((edited.find(at, hunk), hunk))
-        else:
-            found += [
-                (one, Hunk(line=one, removed=edited.lines[one], inserted=b"")) for one in left.ours
-            ]
-            theirs |= left.theirs
-            touched |= left.touched
-    return TakenBack(
-        edited.replaced(found),
-        tuple(edited.number_after(place, found) for place in sorted(theirs)),
-        frozenset(touched),
-    )
-
-
-def _aligned(change: Change, hunks: tuple[Hunk, ...], data: bytes) -> tuple[_Edited, list[int]]:
-    """The file beside the one that the hunks were made for, and where each of them stood in that."""
-    if len(change.kept) != len(hunks) + 1:
-        raise _changed(change.path, change.path)  # an older version did not note what was kept
-    old: list[bytes] = []
-    stood: list[int] = []
-    for kept, hunk in zip(change.kept, hunks, strict=False):
-        old += each_mark(kept)
-        stood.append(len(old))
-        old += marks(split_lines(hunk.removed))
-    old += each_mark(change.kept[-1])
-    return _Edited(change.path, split_lines(data), old), stood
-
-
-class _Edited:
-    """A file that somebody has edited since a job saw it."""
-
-    def __init__(self, path: str, lines: list[bytes], old: list[bytes]) -> None:
-        """`old` are the marks of the lines that the job saw."""
-        self.lines = lines
-        self._path = path
-        self._alignment = Alignment(old, marks(lines))
-
-    def find(self, stood: int, hunk: Hunk) -> int:
-        """Where the lines stand that would go, or where what was taken out belongs."""
-        wrote = split_lines(hunk.removed)
-        place = self._alignment.place(stood)
-        if not wrote:
-            return place
-        whole = self._whole(stood, wrote)
-        if whole is None:
-            raise _changed(f"{self._path}#L{self._first_edited(place, wrote)}", self._path)
-        return whole
-
-    def left_of(self, stood: int, hunk: Hunk) -> LeftOver | None:
-        """What is left of lines that a job added; None when all or nothing is, or it replaced others."""
-        wrote = split_lines(hunk.removed)
-        if hunk.inserted or not wrote or self._whole(stood, wrote) is not None:
-            return None
-        left = left_over(self._alignment, stood, wrote, self.lines)
-        return left if any(self.lines[one].strip() for one in left.ours) else None
-
-    def replaced(self, found: Iterable[tuple[int, Hunk]]) -> bytes:
-        """The file with hunks replaced where they were found."""
-        result: list[bytes] = []
-        at = 0
-        for start, hunk in sorted(found, key=lambda one: (one[0], bool(one[1].removed))):
-            if start < at:
-                raise _changed(f"{self._path}#L{start + 1}", self._path)
-            result += self.lines[at:start]
-            result += split_lines(hunk.inserted)
-            at = start + len(split_lines(hunk.removed))
-        return b"".join(result + self.lines[at:])
-
-    @staticmethod
-    def number_after(place: int, found: Iterable[tuple[int, Hunk]]) -> int:
-        """The number from 1 of a line that stays, once hunks are replaced."""
-        above = [hunk for start, hunk in found if start <= place]
-        come = sum(len(split_lines(hunk.inserted)) for hunk in above)
-        return place + 1 + come - sum(len(split_lines(hunk.removed)) for hunk in above)
-
-    def is_back(self, stood: int, hunk: Hunk) -> bool:
-        """Whether lines that were taken out stand there again, put there by somebody else."""
-        if hunk.removed:
-            return False
-        back = split_lines(hunk.inserted)
-        return any(self._stand_at(at, back) for at in range(*self._alignment.gap(stood)))
-
-    def _whole(self, stood: int, wrote: list[bytes]) -> int | None:
-        """Where all these lines stand one below the other: in their place, or else nearest to it."""
-        expected = self._alignment.now(stood)
-        if expected is not None and self._stand_at(expected, wrote):
-            return expected
-        moved = [
-            at
-            for at, line in enumerate(self.lines)
-            if line == wrote[0] and self._stand_at(at, wrote)
-        ]
-        place = self._alignment.place(stood)
-        return min(moved, key=lambda at: abs(at - place), default=None)
-
-    def _stand_at(self, start: int, lines: list[bytes]) -> bool:
-        return self.lines[start : start + len(lines)] == lines
-
-    def _first_edited(self, start: int, wrote: list[bytes]) -> int:
-        """The number of the first line that is not as the job left it."""
-        same = 0
-        while same < len(wrote) and self._stand_at(start + same, [wrote[same]]):
-            same += 1
-        return max(1, min(start + same + 1, len(self.lines)))
-
-
-def _changed(place: str, path: str) -> FileChangedError:
-    return FileChangedError(
-        f"{place} was changed since, in the lines this job is about, so it was left as it is.",
-        path=path,
-        hint="Undo newer jobs first, or run the job again: memolith jobs list",
-    )
 
 
 def with_values(line: bytes, **values: object) -> bytes:
