@@ -24,6 +24,7 @@ from memolith.files.transaction import Transaction
 from memolith.jobs.changes import with_values
 from memolith.jobs.reports import EditReport, FileText
 from memolith.profile import Profile
+from memolith.text.cleaning import shown_path
 from memolith.text.open_secrets import key_kinds
 from memolith.text.wording import HIDDEN, counted
 from memolith.types import Record
@@ -90,8 +91,7 @@ def write_file(transaction: Transaction, edit: Edit, journal: Journal, *, keep: 
     stamp, data = folder.stamp(edit.path), folder.read(edit.path)
     before = Document.parse(edit.path, data or b"")
     after = Document.parse(edit.path, _encoded(edit))
-    if edit.version:
-        _require_version(edit, version_of(data))
+    require_version(edit.path, edit.version or None, version_of(data))
     after = _with_secrets(before, _secret_lines(folder, before), after)
     _require_all_records(edit, before, after)
     if after.data == before.data:
@@ -151,14 +151,18 @@ def version_of(data: bytes | None) -> str:
     return "" if data is None else sha256(data).hexdigest()
 
 
-def _require_version(edit: Edit, current: str) -> None:
-    if edit.version != current:
+def require_version(path: str, given: str | None, current: str) -> None:
+    """Refuse to replace a file that is not what was read; "" stands for no file, None for any."""
+    if given is not None and given != current:
+        is_new = not given
+        what = "exists already" if is_new else "is not what was read: somebody has changed it since"
+        read_again = "Read it again, and make the change there."
         raise VersionConflictError(
-            f"{edit.path} is not what was read: somebody has changed it since.",
-            path=edit.path,
-            given=edit.version,
+            f"{shown_path(path)} {what}.",
+            path=path,
+            given=given,
             current=current,
-            hint="Read it again, and make the change there.",
+            hint="Choose another path, or delete that one first." if is_new else read_again,
         )
 
 

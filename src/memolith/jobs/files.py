@@ -142,10 +142,7 @@ class Files:
         gate.check_is_text(path=path, text=text)
         gate.check_is_text_or_none(version=version)
         gate.check_metadata(metadata)
-        note = note_files.NoteText(
-            path=path, text=text, version=version, metadata=metadata, channel=self._channel
-        )
-        return note_files.write_note(self._store, note)
+        return note_files.write_note(self._store, self._channel, path, text, version, metadata)
 
     def rename_notes(self, path: str, new_path: str) -> EditReport:
         """Give a note, or every note in a folder, another path, which must be free."""

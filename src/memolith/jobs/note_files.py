@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from memolith.errors import (
@@ -11,7 +11,6 @@ from memolith.errors import (
     NotFoundError,
     PathOutsideProfileError,
     RefusedError,
-    VersionConflictError,
 )
 from memolith.files import gate, layout
 from memolith.files.backup import NOTES, prune_backups, save_backup
@@ -20,8 +19,7 @@ from memolith.files.folder import MAX_DEPTH, Folder, split_path
 from memolith.files.front_matter import is_broken_secret, why_no_note
 from memolith.files.notes import category_of, encode_record, file_date, is_note_path, parse_note
 from memolith.files.record_format import RecordFormatError
-from memolith.files.transaction import Transaction
-from memolith.jobs.edit import version_of
+from memolith.jobs.edit import require_version, version_of
 from memolith.jobs.reports import EditReport, NoteFile
 from memolith.jobs.update import changed_note
 from memolith.store import Store, with_warnings
@@ -58,57 +56,49 @@ def read_note(folder: Folder, path: str, *, include_secret: bool = False) -> Not
     return NoteFile(record=record, version=version_of(data), modified=_modified(folder, path))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NoteText:
-    """What a note shall say; the version its writer has read, "" for a new note, None for any."""
-
-    path: str
-    text: str
-    version: str | None
-    metadata: Mapping[str, object] | None
-    channel: str
-
-
-def write_note(store: Store, note: NoteText) -> EditReport:
+def write_note(
+    store: Store,
+    channel: str,
+    path: str,
+    text: str,
+    version: str | None,
+    metadata: Mapping[str, object] | None,
+) -> EditReport:
     """Create a note or replace its text; its other values stay, and its old bytes are backed up."""
-    check_note_path(note.path)
-    category = category_of(note.path)
-    text = note.text.replace("\r\n", "\n").strip("\n")
-    draft = store.draft(text, note.channel, category=category, metadata=note.metadata)
+    check_note_path(path)
+    text = text.replace("\r\n", "\n").strip("\n")
+    draft = store.draft(text, channel, category=category_of(path), metadata=metadata)
     gate.check_record(draft)
     with store.writing() as transaction:
         folder, now = transaction.folder, store.clock.now()
-        stamp, data = folder.stamp(note.path), folder.read(note.path)
-        _check_version(note.path, note.version, version_of(data))
-        old = None if data is None else _note_in(folder, note.path, data)
-        new = replace(draft, created=now) if old is None else _changed(store, old, draft, note)
+        stamp, data = folder.stamp(path), folder.read(path)
+        require_version(path, version, version_of(data))
+        old = None if data is None else _note_in(folder, path, data)
+        new = replace(draft, created=now)
+        if old is not None:
+            _check_may_change(store, old, channel)
+            was = old.provenance.channel
+            # What an agent changes is the agent's from then on.
+            raised = raises_trust(was, channel, store.config.trust.external)
+            new = replace(
+                old,
+                text=draft.text,
+                metadata=old.metadata if metadata is None else metadata,
+                provenance=replace(old.provenance, channel=channel if raised else was),
+            )
         if new == old:
-            return EditReport(path=note.path, version=version_of(data))
+            return EditReport(path=path, version=version_of(data))
         new = gate.mark_keys(new)
-        gate.admit_forgotten(transaction, new, by_user=trust(note.channel) == "user")
-        after = _encoded(note.path, data, old, new)
-        backup = _backed_up(transaction, {note.path: data} if data is not None else {}, now)
-        transaction.replace(note.path, after, stamp)
+        gate.admit_forgotten(transaction, new, by_user=trust(channel) == "user")
+        after = _encoded(path, data, old, new)
+        backup = None
+        if data is not None:
+            backup = save_backup(folder, {path: data}, reason=NOTES, now=now)
+        transaction.replace(path, after, stamp)
         transaction.commit()
         prune_backups(folder, store.config.store.backups_kept, reason=NOTES)
         warnings = with_warnings(new, new, transaction).warnings
-    return EditReport(
-        path=note.path, version=version_of(after), backup=backup or None, warnings=warnings
-    )
-
-
-def _changed(store: Store, old: Record, draft: Record, note: NoteText) -> Record:
-    """The note with the new text. What an agent changes is the agent's from then on."""
-    _check_may_change(store, old, note.channel)
-    channel = old.provenance.channel
-    if raises_trust(channel, note.channel, store.config.trust.external):
-        channel = note.channel
-    return replace(
-        old,
-        text=draft.text,
-        metadata=old.metadata if note.metadata is None else note.metadata,
-        provenance=replace(old.provenance, channel=channel),
-    )
+    return EditReport(path=path, version=version_of(after), backup=backup, warnings=warnings)
 
 
 def rename_notes(store: Store, path: str, new_path: str, channel: str) -> EditReport:
@@ -121,14 +111,7 @@ def rename_notes(store: Store, path: str, new_path: str, channel: str) -> EditRe
         found = _to_change(store, folder, path, channel)
         for old, (data, stamp) in found.items():
             new = new_path + old.removeprefix(path)
-            if folder.stamp(new) is not None:
-                raise VersionConflictError(
-                    f"{shown_path(new)} exists already.",
-                    path=new,
-                    given="",
-                    current=version_of(folder.read(new)),
-                    hint="Choose another path, or delete that one first.",
-                )
+            require_version(new, "", version_of(folder.read(new)))
             transaction.replace(new, _moved(old, new, data), None)
             transaction.remove(old, stamp)
         transaction.commit()
@@ -143,9 +126,9 @@ def delete_notes(store: Store, path: str, version: str | None, channel: str) -> 
         folder = transaction.folder
         found = _to_change(store, folder, path, channel)
         if path in found:
-            _check_version(path, version, version_of(found[path][0]))
+            require_version(path, version, version_of(found[path][0]))
         before = {one: data for one, (data, _) in found.items()}
-        backup = _backed_up(transaction, before, store.clock.now())
+        backup = save_backup(folder, before, reason=NOTES, now=store.clock.now())
         for one, (_, stamp) in found.items():
             transaction.remove(one, stamp)
         transaction.commit()
@@ -170,25 +153,23 @@ def check_note_path(path: str) -> None:
 
 def _note_in(folder: Folder, path: str, data: bytes) -> Record:
     """The note, or the prose as one; raises FileFormatError for what must not be overwritten."""
+    reason, text = "", ""
     try:
-        record, reason, text = parse_note(path, data), why_no_note(data), data.decode()
-    except (RecordFormatError, UnicodeDecodeError) as error:
-        record, text = None, ""
-        reason = error.message if isinstance(error, RecordFormatError) else "it is not UTF-8"
-    if record is not None:
-        return record
-    if reason or is_broken_secret(data):
-        raise FileFormatError(
-            f"{shown_path(path)} cannot be read as a note: {reason or 'its mark is broken'}.",
-            path=path,
-            hint="Mend it by hand; memolith doctor names the line.",
-        )
-    if any(line.looks_like_record for line in Document.parse(path, data).lines):
-        raise FileFormatError(
-            f"{shown_path(path)} is not a note but a file with records.",
-            path=path,
-            hint="Change its records one by one: memolith update ID",
-        )
+        if record := parse_note(path, data):
+            return record
+        reason, text = why_no_note(data), data.decode()
+    except UnicodeDecodeError:
+        reason = "it is not UTF-8"
+    except RecordFormatError as error:
+        reason = error.message
+    if not reason and is_broken_secret(data):
+        reason = "its mark is broken"
+    hint = "Mend it by hand; memolith doctor names the line."
+    if not reason and any(one.looks_like_record for one in Document.parse(path, data).lines):
+        reason, hint = "it has records", "Change its records one by one: memolith update ID"
+    if reason:
+        message = f"{shown_path(path)} cannot be read as a note: {reason}."
+        raise FileFormatError(message, path=path, hint=hint)
     day = file_date(path)
     return Record(
         id=path,
@@ -239,18 +220,6 @@ def _check_may_change(store: Store, old: Record, channel: str) -> None:
         raise RefusedError(f"{place} may only be changed by the user.", hint="Choose another path.")
 
 
-def _check_version(path: str, version: str | None, current: str) -> None:
-    if version is not None and version != current:
-        message = "exists already" if not version else "is not what was read"
-        raise VersionConflictError(
-            f"{shown_path(path)} {message}.",
-            path=path,
-            given=version,
-            current=current,
-            hint="Read it again, and make the change there.",
-        )
-
-
 def _encoded(path: str, data: bytes | None, old: Record | None, new: Record) -> bytes:
     """The bytes of the note; raises RefusedError if they would not read back as it."""
     if data is not None and old is not None and parse_note(path, data) is not None:
@@ -276,7 +245,3 @@ def _moved(old: str, new: str, data: bytes) -> bytes:
     ):
         return data
     return changed_note(old, data, record, replace(record, category=category_of(new)))
-
-
-def _backed_up(transaction: Transaction, files: Mapping[str, bytes], now: datetime) -> str:
-    return save_backup(transaction.folder, files, reason=NOTES, now=now) if files else ""
