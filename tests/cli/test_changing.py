@@ -52,7 +52,7 @@ def test_forget_removes_a_record_and_names_the_files(memolith: Run, root: str) -
     outcome = memolith("forget", gone[:8])
     first, *files = outcome.out.splitlines()
     assert (outcome.code, first) == (0, f"Forgotten  {gone}")
-    assert "  removed from MEMORY.md" in files
+    assert "  removed from  MEMORY.md" in files
     assert "4711" not in Path(root, "MEMORY.md").read_text()
     assert "Tea at four" in memolith("list").out
 
@@ -117,7 +117,7 @@ def test_a_dry_run_of_trim_shows_the_changes_and_writes_nothing(memolith: Run, r
     first, *diff = memolith("trim", "--max-records", "2", "--dry-run").out.splitlines()
     assert first == "Would do  trim"
     assert "  records after   2" in diff
-    assert "  do it      memolith trim --set trim.max_records=2" in diff
+    assert "  do it    memolith trim --set trim.max_records=2" in diff
     assert [line for line in diff if line.startswith("-") and "One" in line]
     report = memolith("trim", "--max-records", "2", "--dry-run", "--json").json
     assert (report["archived"], report["counts"]["archived"]) == (0, 1)
@@ -137,8 +137,8 @@ def test_trim_says_what_it_moved_and_how_to_undo_it(memolith: Run, root: str) ->
     assert first.startswith("Done  trim  2")
     assert "  archived        2" in lines
     assert "  records after   2" in lines
-    assert "  changes    .memolith/archive/MEMORY-archive.md" in lines
-    assert undo.startswith("  undo       memolith jobs undo 2")
+    assert "  changes  .memolith/archive/MEMORY-archive.md" in lines
+    assert undo.startswith("  undo     memolith jobs undo 2")
     remember(memolith, "said after it")
     assert memolith(*shlex.split(undo)[2:]).code == 0
     now = Path(root, "MEMORY.md").read_bytes()
@@ -210,7 +210,7 @@ def test_restore_latest_undoes_and_can_be_undone(memolith: Run, root: str) -> No
     outcome = memolith("restore", "--latest")
     assert Path(root, "MEMORY.md").read_bytes() == full
     first, file, undo = outcome.out.splitlines()
-    assert (first[:9], file) == ("Restored ", "  MEMORY.md")
+    assert (first[:9], file) == ("Restored ", "        MEMORY.md")
     memolith("restore", undo.rpartition(" ")[2])
     assert Path(root, "MEMORY.md").read_bytes() == trimmed
     report = memolith("restore", "--latest", "--json").json

@@ -127,7 +127,7 @@ def test_a_setting_is_taken_out_again_and_everything_else_stays(config: Run, roo
         settings.write("# kept\n")
     config("set", "trim.max_records", "5")
     code, out, _ = config("unset", "trim.max_records")
-    assert (code, out.splitlines()[1]) == (0, "It is now: trim.max_records = 0  (default)")
+    assert (code, out.splitlines()[1]) == (0, "  It is now: trim.max_records = 0  (default)")
     assert config("get", "trim.max_chars")[1] == "7\n"
     with open(file) as settings:
         assert "# kept" in settings.read()
@@ -194,7 +194,7 @@ def test_a_line_that_makes_no_sense_is_a_usage_error(config: Run, words: tuple[s
 def test_both_files_are_named(config: Run, root: str, tmp_path: Path) -> None:
     files = {"profile": f"{root}/memolith.toml", "user": f"{tmp_path}/home/.memolith/config.toml"}
     assert json.loads(config("path", "--json")[1]) == files
-    assert config("path")[1] == f"profile  {files['profile']}\nuser     {files['user']}\n"
+    assert config("path")[1] == f"  profile  {files['profile']}\n  user     {files['user']}\n"
 
 
 def test_who_sets_what_a_running_server_cannot_take_is_told(config: Run) -> None:

@@ -86,13 +86,6 @@ def test_broken_json_is_told(memolith: Run) -> None:
     assert "looks like JSON" in memolith("flush", piped=b"{bad json").err
 
 
-def test_the_name_of_a_file_is_not_silently_taken_for_a_chat(memolith: Run, tmp_path: Path) -> None:
-    chat = tmp_path / "chat.txt"
-    chat.write_text("User: We decided to ship on Friday.")
-    (warning,) = memolith("flush", "--json", str(chat)).json["warnings"]
-    assert f"memolith flush < {chat}" in warning
-
-
 def test_a_hook_without_a_transcript_is_told_so(memolith: Run) -> None:
     hook = b'{"session_id": "1", "hook_event_name": "PreCompact", "transcript_path": null}'
     assert "names no transcript" in memolith("flush", piped=hook).err

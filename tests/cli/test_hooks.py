@@ -151,13 +151,6 @@ def test_a_hook_without_a_prompt_says_so_where_the_user_sees_it(
     assert "brought no prompt" in outcome.err
 
 
-def test_json_of_a_person_is_taken_as_a_message_and_said_so(memolith: Run) -> None:
-    memolith("remember", FACT)
-    outcome = memolith("context", "--deadline", "600", piped=b'{"question": "staging port?"}')
-    assert FACT in outcome.out
-    assert "The JSON was taken for the message itself" in outcome.err
-
-
 def test_json_of_a_host_that_breaks_off_is_not_searched(memolith: Run) -> None:
     memolith("remember", FACT)
     whole = json.dumps({**CLAUDE, "hook_event_name": "UserPromptSubmit", "prompt": ASKED})

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from memolith.cli.exit_codes import CODES
+from memolith.cli.options import CODES
 from memolith.files.folder import Folder
 from memolith.files.locks import JOB_LOCK, OwnerLock
 from memolith.files.record_format import encode_line
@@ -51,14 +51,14 @@ def test_a_dry_run_tells_what_of_and_how_to_do_it(memolith: Run, grown: Path) ->
     lines = memolith("compact", "--dry-run").out.splitlines()
     assert lines[0] == "Would do  compact"
     assert lines[1].split("  ") == ["", "records before", "9"]
-    assert "  do it      memolith compact" in lines
+    assert "  do it    memolith compact" in lines
     assert "  9 records of the year 2025, yours → one summary" in lines
     assert grown.read_bytes() == before
 
 
 def test_the_command_to_do_it_has_the_settings_of_the_dry_run(memolith: Run, grown: Path) -> None:
     lines = memolith("compact", "--dry-run", "--set", "compact.max_records=5").out.splitlines()
-    assert "  do it      memolith compact --set compact.max_records=5" in lines
+    assert "  do it    memolith compact --set compact.max_records=5" in lines
 
 
 def test_a_run_of_the_schedule_that_found_nothing_is_listed(memolith: Run) -> None:
@@ -153,17 +153,17 @@ def test_a_job_that_is_shown_tells_every_step_and_its_diff_begins_with_what_peop
 def test_a_declined_proposal_names_no_changes(memolith: Run, grown: Path) -> None:
     memolith("config", "set", "jobs.review", "ask")
     assert memolith("compact").out.startswith("Proposed")
-    assert memolith("jobs", "decline", "--last").out.splitlines()[1:] == ["  changed    no file"]
+    assert memolith("jobs", "decline", "--last").out.splitlines()[1:] == ["  changed  no file"]
 
 
 def test_what_was_done_can_be_taken_back_as_told(memolith: Run, grown: Path) -> None:
     before = grown.read_bytes()
     done = memolith("compact").out.splitlines()
     assert done[0].startswith("Done  compact  ")
-    (undo,) = (line.removeprefix("  undo       memolith ") for line in done if "undo" in line)
+    (undo,) = (line.removeprefix("  undo     memolith ") for line in done if "undo" in line)
     undone = memolith(*undo.split()).out.splitlines()
     assert undone[0].startswith("Undone  compact  ")
-    assert "  put back   MEMORY.md" in undone
+    assert "  put back  MEMORY.md" in undone
     assert grown.read_bytes() == before
 
 
@@ -177,7 +177,7 @@ def test_dream_status_says_what_was_undone_and_how_to_allow_it_again(
     memolith("jobs", "undo", "--last")
     told = memolith("dream", "status", "--root", root).out
     assert f"undone by you; to allow it again: memolith dream --again --root {root}" in told
-    assert "promoted   0 facts" in told
+    assert "promoted  0 facts" in told
 
 
 def test_what_can_be_done_with_a_kept_job_needs_no_settings(memolith: Run, grown: Path) -> None:

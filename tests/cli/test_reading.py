@@ -99,7 +99,7 @@ def test_list_leaves_secrets_out_and_says_so(memolith: Run) -> None:
 def test_an_empty_memory_is_no_error(memolith: Run, root: str) -> None:
     os.mkdir(root)
     outcome = memolith("list")
-    assert (outcome.code, outcome.out, outcome.err) == (0, "", "Nothing remembered yet.\n")
+    assert (outcome.code, outcome.out, outcome.err) == (0, "", "No records.\n")
     assert memolith("list", "--category", "x").err == "No records.\n"
     assert memolith("list", "--json").json == {
         "records": [],
@@ -252,12 +252,3 @@ def test_a_finding_is_shown_with_a_command_that_deals_with_it(memolith: Run) -> 
     (finding,) = memolith("scan", "--json").json["findings"]
     assert finding["kind"] == "contradiction"
     assert finding["hint"] in memolith("scan").out
-
-
-def test_a_memory_of_free_text_is_not_called_empty(memolith: Run, root: str) -> None:
-    file = Path(root, "memory", "MEMORY.md")
-    file.parent.mkdir(parents=True)
-    file.write_text("# Memory\n\n- Cookie weighs 12 kg.\n")
-    outcome = memolith("list")
-    assert "Nothing remembered" not in outcome.err
-    assert "memory/MEMORY.md holds free text: memolith get memory/MEMORY.md" in outcome.err

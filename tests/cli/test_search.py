@@ -122,21 +122,12 @@ def test_of_a_long_text_the_lines_are_shown_that_were_asked_for(memolith: Run) -
     (root / "memory").mkdir(parents=True)
     other = "\n".join(f"Line {number} about boats" for number in range(12))
     (root / "memory" / "long.md").write_text(f"# Boats\n\n{other}\nThe heron nests here\nEnd\n")
-    lines = memolith("search", "where do herons nest?").out.splitlines()
-    assert lines[1] == "    …"
-    assert "    The heron nests here" in lines
-    assert len(lines) == 9
-    assert lines[-1].startswith("    … 9 more: memolith get 'memory/long.md#L1-L16'")
-
-
-def test_a_text_is_not_cut_to_say_that_one_line_is_missing(memolith: Run) -> None:
-    root = Path(memolith("status", "--json").json["root"])
-    (root / "memory").mkdir(parents=True)
-    text = "# Garden\n\n## Vegetables\n\n### Tomatoes\n\none\n\ntwo\n\nthree\n\nOn the south wall\n"
-    (root / "memory" / "garden.md").write_text(text)
-    lines = memolith("search", "tomatoes").out.splitlines()
-    assert lines[-1] == "    On the south wall"
-    assert "" not in map(str.strip, lines)
+    outcome = memolith("search", "where do herons nest?")
+    lines = outcome.out.splitlines()
+    assert lines[1] == "    … Line 7 about boats"
+    assert lines[6] == "    The heron nests here …"
+    assert len(lines) == 7
+    assert "memolith get 'memory/long.md#L1-L16'" in outcome.err
 
 
 def test_a_hit_says_that_it_is_secret_and_of_which_chat_it_is(memolith: Run) -> None:

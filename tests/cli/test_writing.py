@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from memolith.cli.exit_codes import UsageError
+from memolith.cli.options import UsageError
 from memolith.cli.write import parse_expiry
 from tests.cli.conftest import PROGRAM, in_terminal, program
 

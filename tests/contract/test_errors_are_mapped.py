@@ -9,8 +9,8 @@ import pytest
 
 import memolith.memory  # noqa: F401 — so that errors defined beside errors.py are known too
 from memolith import errors
-from memolith.cli import exit_codes
-from memolith.cli.exit_codes import UsageError
+from memolith.cli import options as exit_codes
+from memolith.cli.options import UsageError
 from memolith.errors import MemolithError
 from memolith.rest import answers
 

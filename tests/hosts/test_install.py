@@ -12,7 +12,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
-from memolith.cli import exit_codes
+from memolith.cli import options as exit_codes
 from memolith.hosts.catalog import HOSTS, Host
 from memolith.text import json_text
 from tests.hosts.configs import CONFIGS, CURSOR, GEMINI

@@ -55,8 +55,8 @@ def served(user: User, *words: str, **more: str) -> Iterator[subprocess.Popen[by
 def asked(user: User, *words: str, hook: Mapping[str, object] = HOOK) -> str:
     """What a warm process answers to a hook; "" if none does, as a hook alone would go on by itself."""
     script = (
-        "import sys; from memolith.cli import hooks, warm; hooks.HOOK_SECONDS = 60;"
-        " sys.exit(0 if warm.has_answered(sys.argv[1:]) else 3)"
+        "import sys; from memolith.cli import hooks, program; hooks.HOOK_SECONDS = 60;"
+        " sys.exit(0 if program.has_answered(sys.argv[1:]) else 3)"
     )
     given = json.dumps({"cwd": str(user.home), **hook})
     done = user.run(sys.executable, "-c", script, *words, piped=given)

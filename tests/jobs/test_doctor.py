@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from memolith import Memory
-from memolith.cli import exit_codes
+from memolith.cli import options as exit_codes
 from memolith.cli.main import main
 from memolith.jobs.checks.subject import bounded
 from memolith.jobs.reports import Check

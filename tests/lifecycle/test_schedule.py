@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from memolith import Memory
-from memolith.cli.exit_codes import READER_GONE
+from memolith.cli.options import READER_GONE
 from memolith.clock import Clock
 from memolith.errors import WriterBusyError
 from memolith.files.folder import Folder

@@ -4,38 +4,20 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from datetime import MAXYEAR, date
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from memolith.cli import output
-from memolith.cli.exit_codes import UsageError
-from memolith.cli.options import (
-    COUNT,
-    LINE,
-    Call,
-    Choice,
-    Group,
-    apply_option,
-    command,
-    dry_run_option,
-    duration,
-    flag,
-    limit_option,
-    read_metadata,
-    text_of,
-)
+from memolith.cli.options import Call, Steps, UsageError, command, group, read_metadata, text_of
 from memolith.clock import Clock
-from memolith.files.layout import template_lines
 from memolith.results import Hit, SessionHit
 from memolith.text.cleaning import clean, one_line
 from memolith.text.summary_line import handle
 from memolith.text.wording import counted
-from memolith.types import Record, Records, iso
+from memolith.types import Records, iso
 
 if TYPE_CHECKING:
     from memolith.config.sections import Config
@@ -48,32 +30,27 @@ _MAX_LINES, _MAX_SCREEN_LINES = 6, 3  # of a hit in a pipe, and on a terminal
 _MAX_OTHER_SIDE = 200  # characters of what was said in the same turn
 _MAX_TRACED = 10
 _ID = re.compile(r"[0-9a-f]{4,8}|[\w-]*\d[\w-]*")  # not spelled like a path or a citation
-_SEARCH = 'memolith search "who can release?"'
-
-_category = click.option("--category", metavar="NAME", help="only records of this category")
-_session = click.option("--session", metavar="ID", help="only this session")
-_keyword = click.option("--keyword", metavar="WORD", help="only records with this keyword")
-_meta = click.option("--meta", metavar="KEY=VALUE", multiple=True, help="only records with this value in their metadata; may be repeated")  # fmt: skip
-_secret = flag("--include-secret", help="also secret ones")
 
 
 @command()
-@click.argument("text", metavar="TEXT", nargs=-1, help="the question, or words from it")
-@limit_option(10, "how many hits")
-@_category
-@_session
-@click.option("--chat", metavar="ID", help="only this chat")
-@_keyword
-@_meta
-@click.option("--since", metavar="DAY", help='from this day on: 2026-01-31, 7d, "last week" …')
-@click.option("--until", metavar="DAY", help="not newer than the last of these days")
-@click.option("--as-of", metavar="DAY", help="records as they were on this day")
-@click.option("--path", metavar="PATH", help="only this file, or files in this folder")
-@_secret
-@flag("--by-chat", help="the chats that answer as a whole, instead of hits")
-@flag("--explain", help="show how the question was read and hits were ranked")
-def search(call: Call, /, text: Sequence[str], by_chat: bool, **options: Any) -> None:
+def search(call: Call, text: Sequence[str], by_chat: bool, **options: Any) -> Steps:
     """Find what answers a question, by words and by meaning, best first.
+
+    Options:
+        TEXT...  the question, or words from it
+        --limit N  how many hits (default: 10)
+        --category NAME  only records of this category
+        --session ID  only this session
+        --chat ID  only this chat
+        --keyword WORD  only records with this keyword
+        --meta KEY=VALUE...  only records with this value in their metadata; may be repeated
+        --since DAY  from this day on: 2026-01-31, 7d, "last week" …
+        --until DAY  not newer than the last of these days
+        --as-of DAY  records as they were on this day
+        --path PATH  only this file, or files in this folder
+        --include-secret  also secret ones
+        --by-chat  the chats that answer as a whole, instead of hits
+        --explain  show how the question was read and hits were ranked
 
     Examples:
         memolith search "who can release?"
@@ -81,7 +58,7 @@ def search(call: Call, /, text: Sequence[str], by_chat: bool, **options: Any) ->
         memolith search "the move to Porto" --by-chat
         memolith search "staging" --limit 3 --explain
     """
-    question = text_of(text, _SEARCH)
+    question = text_of(text)
     with call.open(reads=True) as memory, output.progress("Indexing", "files") as bar:
         memory.index.on_progress(bar)
         for name, end in {"since": 0, "until": 1, "as_of": 1}.items():
@@ -89,8 +66,7 @@ def search(call: Call, /, text: Sequence[str], by_chat: bool, **options: Any) ->
             options[name] = read_days(options[name], option, memory.config)[end]
         result = memory.search(question, metadata=read_metadata(options.pop("meta")), **options)
         is_there = memory.profile.exists or bool(result.warnings)
-    if call.prints_json(result):
-        return
+    yield result
     found: Sequence[Hit | SessionHit] = result.sessions if by_chat else result.hits
     _show_hits(call, found, question)
     if not found and not is_there:
@@ -100,7 +76,6 @@ def search(call: Call, /, text: Sequence[str], by_chat: bool, **options: Any) ->
         nothing = "No chat answers that." if by_chat else "Nothing found."
         output.note(nothing if options["limit"] else "Nothing shown: --limit is 0.")
     _explain(result.trace)
-    call.warn(result.warnings)
 
 
 def _show_hits(call: Call, found: Sequence[Hit | SessionHit], question: str) -> None:
@@ -110,7 +85,7 @@ def _show_hits(call: Call, found: Sequence[Hit | SessionHit], question: str) -> 
         where = one_line(str(hit.best if isinstance(hit, SessionHit) else hit.citation))
         name = f"chat {one_line(hit.chat)}" if isinstance(hit, SessionHit) else where
         output.heading(f"{number:>2}  ", name, _facts(hit))
-        cut = _show_text(call, hit.text, where, marker) or cut
+        cut = where if _show_text(hit.text, marker) else cut
         if isinstance(hit, Hit) and hit.other_side:
             _show_other_side("assistant" if hit.role == "user" else "user", hit.other_side)
     if cut:
@@ -128,26 +103,19 @@ def _facts(hit: Hit | SessionHit) -> str:
     return " · ".join([*ranks, *filter(None, known)])
 
 
-def _show_text(call: Call, text: str, where: str, marker: output.Marker) -> str:
-    """Show the lines of a text that answer best; returns its place if a terminal shows a part only."""
-    is_screen = sys.stdout.isatty()
-    most = _MAX_SCREEN_LINES if is_screen else _MAX_LINES
+def _show_text(text: str, marker: output.Marker) -> bool:
+    """Show the lines of a text that answer best; whether others were left out."""
     lines = [line for line in clean(text).splitlines() if line.strip()]
-    if is_screen:  # with room for … on both sides
-        lines = [row for line in lines for row in output.wrapped(line, 8)]
-    # To say that something is left out takes a line: it must be more than one.
-    is_cut = len(lines) > most + (not is_screen)
-    first = marker.first_of_best(lines, most) if is_cut else 0
-    shown = lines[first : first + most] if is_cut else lines
-    output.write("    …\n" if first and not is_screen else "")
-    for at, line in enumerate(shown):
-        before = "… " if is_screen and first and not at else ""
-        after = " …" if is_screen and first + len(shown) < len(lines) and at == most - 1 else ""
+    most = _MAX_LINES
+    if sys.stdout.isatty():  # with room for … on both sides
+        lines, most = [row for line in lines for row in output.wrapped(line, 8)], _MAX_SCREEN_LINES
+    first = marker.first_of_best(lines, most)
+    shown = lines[first : first + most]
+    for at, line in enumerate(shown, first):
+        before = "… " if first and at == first else ""
+        after = " …" if at == first + most - 1 < len(lines) - 1 else ""
         output.say("    ", output.dim(before), *marker.parts(line), output.dim(after))
-    if is_cut and not is_screen:
-        rest = f"… {len(lines) - len(shown)} more: memolith get '{where}'"
-        output.say("    ", call.here(rest))
-    return where if is_cut and is_screen else ""
+    return len(shown) < len(lines)
 
 
 def _show_other_side(who: str, text: str) -> None:
@@ -172,7 +140,7 @@ def _explain(trace: Sequence[StageTrace]) -> None:
                 (f"{place:>2}", f"{one.score:.4f}", one.citation, _values(one.values))
                 for place, one in enumerate(stage.order[:_MAX_TRACED], 1)
             )
-            output.table(rows, ("#", "score", "place", "because"))
+            output.table(rows, "# score place because")
             before = places
 
 
@@ -202,6 +170,8 @@ def read_days(text: str | None, option: str, config: Config) -> tuple[date | Non
 
 def _short_days(text: str, clock: Clock) -> tuple[date, date] | None:
     """A whole year, as 2026, or the day before a duration, as 7d."""
+    from memolith.cli.write import duration
+
     if len(text) == len(str(MAXYEAR)) and text.isascii() and text.isdecimal() and int(text):
         return date(int(text), 1, 1), date(int(text), 12, 31)
     try:
@@ -213,97 +183,58 @@ def _short_days(text: str, clock: Clock) -> tuple[date, date] | None:
 
 
 @command("list")
-@_category
-@_session
-@_keyword
-@_meta
-@limit_option(20, "how many")
-@click.option("--offset", type=COUNT, default=0, help="leave out the newest N")
-@flag("--past", help="also those that expired or were superseded")
-@_secret
-def list_records(call: Call, /, past: bool, meta: Sequence[str], **options: Any) -> None:
+def list_records(call: Call, past: bool, meta: Sequence[str], **options: Any) -> Steps:
     """Show records and notes, newest first: the place, category, id and text of each.
+
+    Options:
+        --category NAME  only records of this category
+        --session ID  only this session
+        --keyword WORD  only records with this keyword
+        --meta KEY=VALUE...  only records with this value in their metadata; may be repeated
+        --limit N  how many (default: 20)
+        --offset N  leave out the newest N (default: 0)
+        --past  also those that expired or were superseded
+        --include-secret  also secret ones
 
     Examples:
         memolith list --category fact
         memolith list --limit 5 --offset 10
         memolith list --json --limit 1000
     """
-    page = {name: options.pop(name) for name in ("limit", "offset", "include_secret")}
-    filters = {**options, "metadata": read_metadata(meta)}
     with call.open(reads=True) as memory:
-        found = memory.records(**filters, **page, include_past=past)
-        elsewhere = _elsewhere(memory, filters, found, past=past)
-    if call.prints_json(Records(found[::-1], found.warnings, found.total, found.hidden)):
-        return
-    rows = ((str(one.citation), one.category, handle(one.id), one.text) for one in found[::-1])
-    output.table(rows, ("place", "category", "id", "text"))
+        found = memory.records(metadata=read_metadata(meta), include_past=past, **options)
+        archive = memory.config.trim.archive_path
+        has_archive = os.path.exists(os.path.join(memory.root, archive))
+    call.see = "doctor"
+    yield Records(found[::-1], found.warnings, found.total, found.hidden)
+    rows = ((one.citation, one.category, handle(one.id), one.text) for one in found[::-1])
+    output.table(rows, "place category id text")
     if not found.total:
-        is_new = not (any(filters.values()) or found.hidden or elsewhere)
-        output.note("Nothing remembered yet." if is_new else "No records.")
+        output.note("No records.")
         call.warn(memory.profile.missing)
-    shown = page["offset"] + len(found)
-    left = found.total - shown
-    if not page["limit"]:
+    shown = options["offset"] + len(found)
+    if not options["limit"]:
         output.note(f"{counted(found.total, 'record')}.")
-    elif left > 0:
-        output.note(f"{left:,} more: {_next_page(call, shown)}")
+    elif found.total > shown:
+        line = re.sub(r" --offset[ =]\d+", "", shlex.join(call.words))
+        output.note(f"{found.total - shown:,} more: memolith {line} --offset {shown}")
     if found.hidden:
         output.note(f"{counted(found.hidden, 'secret record')} left out: add --include-secret")
-    if left <= 0 and page["limit"]:
-        for message in elsewhere:
-            output.note(message)
-    call.warn(found.warnings, see="doctor")
-
-
-def _elsewhere(
-    memory: Memory, filters: Mapping[str, Any], found: Records, *, past: bool
-) -> list[str]:
-    """Where more records are: in the past, if none is current, and in the archive."""
-    messages = []
-    every = {**filters, "include_secret": True, "include_past": True}
-    if not (found.total or found.hidden or past) and (before := memory.records(**every)):
-        messages.append(f"{counted(len(before), 'record')} expired or superseded: add --past")
-    archive = memory.config.trim.archive_path
-    if os.path.exists(os.path.join(memory.root, archive)):
-        messages.append(f"What was trimmed or compacted is in the archive: {archive}")
-    if not (found.total or found.hidden) and _has_prose(memory):
-        primary = memory.config.profile.primary
-        messages.append(f"{primary} holds free text: memolith get {primary}")
-    return messages
-
-
-def _has_prose(memory: Memory) -> bool:
-    """Whether somebody wrote into MEMORY.md below its template."""
-    with (
-        suppress(OSError),
-        open(os.path.join(memory.root, memory.config.profile.primary), "rb") as file,
-    ):
-        data = file.read(65_536)
-        return any(map(bytes.strip, data.split(b"\n")[template_lines(data) :]))
-    return False
-
-
-def _next_page(call: Call, offset: int) -> str:
-    """The same command line for the page that follows."""
-    import shlex
-
-    words = list(call.words)
-    if "--offset" in words:
-        del words[words.index("--offset") : words.index("--offset") + 2]
-    words = [word for word in words if not word.startswith("--offset=")]
-    return f"memolith {shlex.join(words)} --offset {offset}"
+    if has_archive:
+        output.note(f"What was trimmed or compacted is in the archive: {archive}")
 
 
 @command()
-@click.argument("path", help="a file, a citation such as MEMORY.md#L12, or the id of a record")
-@click.option("--from", "first", type=LINE, default=1, help="the first line")
-@click.option("--lines", type=COUNT, help="how many lines")
-@flag("--include-secret", help="show secret records too")
-def get(call: Call, path: str, first: int, lines: int | None, include_secret: bool) -> None:
+def get(call: Call, path: str, from_: int, lines: int | None, include_secret: bool) -> Steps:
     """Show a Markdown file of the memory, or some of its lines, or a turn of a chat that was found.
 
     With the id of a record, show that record: where it is, when it was written, its text.
+
+    Options:
+        PATH  a file, a citation such as MEMORY.md#L12, or the id of a record
+        --from LINE  the first line (default: 1)
+        --lines N  how many lines
+        --include-secret  show secret records too
 
     Examples:
         memolith get MEMORY.md
@@ -313,12 +244,15 @@ def get(call: Call, path: str, first: int, lines: int | None, include_secret: bo
         memolith get conversation-history.jsonl#L3
     """
     with call.open(reads=True) as memory:
-        if _ID.fullmatch(path) and first == 1 and lines is None:
-            _show_record(call, memory.get_record(path, include_secret=include_secret))
+        if _ID.fullmatch(path) and from_ == 1 and lines is None:
+            record = memory.get_record(path, include_secret=include_secret)
+            yield record
+            facts = (record.category, record.id, iso(record.created), ", ".join(record.keywords))
+            output.heading("", str(record.citation), " · ".join(filter(None, facts)))
+            output.say(record.text)
             return
-        passage = memory.get(path, first, lines, include_secret=include_secret)
-    if call.prints_json(passage):
-        return
+        passage = memory.get(path, from_, lines, include_secret=include_secret)
+    yield passage
     start = passage.citation.first_line
     if not passage.text:
         count = counted(passage.total_lines, "line")
@@ -334,15 +268,7 @@ def get(call: Call, path: str, first: int, lines: int | None, include_secret: bo
         output.note(f"{counted(passage.hidden, 'line')} hidden: add --include-secret")
 
 
-def _show_record(call: Call, record: Record) -> None:
-    if call.prints_json(record):
-        return
-    known = (record.category, record.id, iso(record.created), ", ".join(record.keywords))
-    output.say(output.bold(str(record.citation)), "  ", output.dim(" · ".join(filter(None, known))))
-    output.say(record.text)
-
-
-@click.group("experiences", cls=Group, default="list")
+@group(default="list")
 def experiences() -> None:
     """Take in what is new, and ask it.
 
@@ -357,66 +283,66 @@ def experiences() -> None:
     """
 
 
-@experiences.command()
-@dry_run_option
-@apply_option
-@click.pass_obj
-def extract(call: Call, /, **how: bool) -> None:
-    """Take in what came since the last time."""
-    from memolith.cli import jobs
+@experiences.action("extract")
+def extract(call: Call, **how: bool) -> Steps:
+    """Take in what came since the last time.
 
-    jobs.run_job(call, "extract_experiences", **how)
+    Options:
+        --dry-run  show the changes, write nothing
+        --apply  apply at once, even if jobs.review is "ask"
+    """
+    from memolith.cli.jobs import run_job
+
+    yield from run_job(call, "extract_experiences", **how)
 
 
-@experiences.command()
-@click.argument("text", metavar="TEXT", nargs=-1, required=True, help="what to look for")
-@click.option("--session", metavar="ID", help="only this session's")
-@limit_option(5, "how many")
-@click.pass_obj
-def query(call: Call, text: Sequence[str], session: str | None, limit: int) -> None:
-    """Find those that answer a question."""
+@experiences.action("query")
+def query(call: Call, text: Sequence[str], session: str | None, limit: int) -> Steps:
+    """Find those that answer a question.
+
+    Options:
+        TEXT...  what to look for
+        --session ID  only this session's
+        --limit N  how many (default: 5)
+    """
     with call.open() as memory:
-        found = memory.jobs.query_experiences(" ".join(text), limit, session=session)
-        nothing = "" if found.hits else _no_experience(call, memory)
-    if call.prints_json(found):
-        return
-    rows = (
-        (str(hit.dated or ""), hit.source_category or "", hit.session or "", hit.text)
-        for hit in found.hits
-    )
-    output.table(rows, ("day", "category", "session", "text"))
-    call.warn(found.warnings)
-    if nothing:
-        output.note(nothing)
+        found = memory.jobs.query_experiences(text_of(text), limit, session=session)
+        yield found
+        rows = ((hit.dated, hit.source_category, hit.session, hit.text) for hit in found.hits)
+        output.table(rows, "day category session text")
+        if not found.hits:
+            output.note(_no_experience(call, memory))
 
 
-@experiences.command("list")
-@limit_option(5, "how many; 0 is all")
-@click.pass_obj
-def list_experiences(call: Call, limit: int) -> None:
-    """Show the newest."""
+@experiences.action("list")
+def list_experiences(call: Call, limit: int) -> Steps:
+    """Show the newest.
+
+    Options:
+        --limit N  how many; 0 is all (default: 5)
+    """
     from memolith.jobs.reports import Experiences
 
     with call.open() as memory:
         found = memory.jobs.experiences()
-        nothing = "" if found else _no_experience(call, memory)
-    newest = found[::-1][: limit or None]
-    if call.prints_json(Experiences(count=len(found), experiences=newest)):
-        return
-    rows = (
-        (
-            str(one.created.date()),
-            str(one.metadata.get("category", one.category)),
-            one.session,
-            one.text,
+        newest = found[::-1][: limit or None]
+        yield Experiences(count=len(found), experiences=newest)
+        output.table(
+            (
+                (
+                    one.created.date(),
+                    one.metadata.get("category", one.category),
+                    one.session,
+                    one.text,
+                )
+                for one in newest
+            ),
+            "day category session text",
         )
-        for one in newest
-    )
-    output.table(rows, ("day", "category", "session", "text"))
-    if nothing:
-        output.note(nothing)
-    elif len(newest) < len(found):
-        output.note(f"The newest {len(newest):,} of {len(found):,}; --limit 0 shows all.")
+        if not found:
+            output.note(_no_experience(call, memory))
+        elif len(newest) < len(found):
+            output.note(f"The newest {len(newest):,} of {len(found):,}; --limit 0 shows all.")
 
 
 def _no_experience(call: Call, memory: Memory) -> str:
@@ -428,10 +354,12 @@ def _no_experience(call: Call, memory: Memory) -> str:
 
 
 @command()
-@click.option("--by", metavar="WHAT", type=Choice(("entity", "category", "session")), default="entity", help="how to group: entity, the names in the texts (default), category or session")  # fmt: skip
-@limit_option(20, "how many groups")
-def relationships(call: Call, by: str, limit: int) -> None:
+def relationships(call: Call, by: str, limit: int) -> Steps:
     """Show experiences, preferences and decisions in groups: by name, by category, or by session.
+
+    Options:
+        --by entity|category|session  how to group; entity: the names in the texts (default: entity)
+        --limit N  how many groups (default: 20)
 
     Examples:
         memolith relationships
@@ -439,13 +367,12 @@ def relationships(call: Call, by: str, limit: int) -> None:
     """
     with call.open(reads=True) as memory:
         found = memory.jobs.relationships()
-    if call.prints_json(found):
-        return
-    groups: Mapping[str, Sequence[Record]] = getattr(found, f"by_{by}")
+    call.see = "doctor"
+    yield found
+    groups: Mapping[str, Sequence[Any]] = getattr(found, f"by_{by}")
     for name in list(groups)[:limit]:
         output.say(output.bold(name), f"  {counted(len(groups[name]), 'record')}")
         for record in groups[name][-3:]:
             output.paragraph(f"  {record.created.date()}  ", one_line(record.text))
     if not groups:
         output.note(call.here("Nothing to group yet. Begin with: memolith experiences extract"))
-    call.warn(found.warnings, see="doctor")

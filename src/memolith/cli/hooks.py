@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memolith.cli import output
-from memolith.cli.standard_input import MAX_BYTES, decode, waiting_bytes
+from memolith.cli.output import MAX_BYTES, decode, waiting_bytes
 from memolith.clock import monotonic
 from memolith.errors import MemolithError
 from memolith.text.cleaning import one_line

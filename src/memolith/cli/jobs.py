@@ -2,25 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
-
-import click
+from typing import TYPE_CHECKING, Any
 
 from memolith.cli import output
-from memolith.cli.exit_codes import CODES, OK, UsageError
-from memolith.cli.options import (
-    COUNT,
-    Call,
-    Choice,
-    Group,
-    apply_option,
-    command,
-    dry_run_option,
-    flag,
-    limit_option,
-)
+from memolith.cli.options import CODES, Call, Command, Steps, UsageError, command, group
 from memolith.errors import BackupNotFoundError
 from memolith.jobs.reports import JobDiff, JobList, JobReport
 from memolith.jobs.run import ANOTHER_JOB
@@ -30,12 +17,10 @@ from memolith.text.wording import counted
 
 if TYPE_CHECKING:
     from memolith.config.setting import Value
-    from memolith.reports import Backup
 
 _MAX_LINES = 15  # of a plan
 _MAX_REMOVED = 12  # lines that go, in the diff of a dry run
 _MAX_CHARS = 48  # of what a job did, in a list
-_KINDS = ("contradiction", "duplicate", "stale", "broken-citation", "open-secret")
 _HEADINGS = {"planned": "Would do", "skipped": "Nothing to do"}  # others as their status
 # The counts that say what came of a job.
 _RESULTS = "compacted summaries promoted dropped outdated added archived findings".split()
@@ -61,54 +46,46 @@ _NO_JOBS = "No jobs yet. What a job changes is kept here, and can be undone."
 _NONE_KEPT = "No job has changed anything that is kept, and no proposal waits."
 _NO_BACKUPS = "One is made before a file is rewritten."
 _COMMANDS = {"experiences": "experiences extract"}
+_ACTIONS = {"done": ("undo",), "proposed": ("diff", "apply", "decline")}
 
 
 def run_job(
-    call: Call, method: str, *, dry_run: bool = False, at_once: bool = False, **options: bool
-) -> JobReport:
+    call: Call, method: str, *, dry_run: bool = False, apply: bool = False, **options: bool
+) -> Generator[object, None, JobReport]:
     """Run a job of `Memory.jobs`, and show what it did; of a dry run also the changes."""
-    if dry_run and at_once:
+    if dry_run and apply:
         raise UsageError("Both --dry-run and --apply are given.", hint="Leave one of them out.")
-    settings: dict[str, Value] = {"jobs.review": "auto"} if at_once else {}
+    settings: dict[str, Value] = {"jobs.review": "auto"} if apply else {}
     with call.open(settings=settings) as memory:
         with output.progress(method.removeprefix("extract_").capitalize()):
             report: JobReport = getattr(memory.jobs, method)(dry_run=dry_run, **options)
+        yield report
         show_report(call, report)
-        if report.changes and dry_run and not call.json:
+        if report.changes and dry_run:
             _show_plan_diff(memory.jobs.diff(report))
     return report
 
 
 def show_report(call: Call, report: JobReport, *, max_lines: int = _MAX_LINES) -> None:
     """Show what a job did or would do, with this many lines of its plan; 0 is all."""
-    if call.prints_json(report):
-        return
     heading = _HEADINGS.get(report.status, report.status.capitalize())
     heading = "Not run" if report.reason == ANOTHER_JOB else heading
-    output.say(output.bold(heading), f"  {report.job}  {report.id or ''}".rstrip())
-    for line in _facts(call, report, max_lines):
-        output.paragraph("  ", line)
-    for label, text in _next_steps(call, report):
-        output.say(f"  {label:<11}", text)
-    call.warn(report.warnings)
-
-
-def _facts(call: Call, report: JobReport, max_lines: int) -> Iterator[str]:
-    if report.reason:
-        yield call.here(report.reason)
+    output.report(heading, f"{report.job}  {report.id or ''}".rstrip())
+    output.pairs(("", call.here(report.reason or "")))
     if report.status in ("undone", "declined"):  # the plan holds no longer
+        undone = [("put back", path) for path in report.files]
+        output.pairs(*(undone if report.status == "undone" else [("changed", "no file")]))
         return
     counts = dict(report.counts)
     if counts.get("before") == counts.get("after"):  # it changes none of them
         counts |= {"before": 0, "after": 0}
-    told = {_label(report.job, name): number for name, number in counts.items() if number}
-    width = max(map(len, told), default=0)
-    yield from (f"{label:<{width}}  {number:,}" for label, number in told.items())
+    output.pairs(*((_label(report.job, name), f"{n:,}") for name, n in counts.items() if n))
     lines = () if report.status == "skipped" else report.lines
-    yield from lines[: max_lines or None]
+    output.pairs(*(("", line) for line in lines[: max_lines or None]))
     if max_lines and len(lines) > max_lines:
         where = f": {call.again(f'jobs show {report.id}')}" if report.id else ""
-        yield f"… and {len(lines) - max_lines:,} more{where}"
+        output.say(f"  … and {len(lines) - max_lines:,} more{where}")
+    output.pairs(*_next_steps(call, report))
 
 
 def _label(job: str, count: str) -> str:
@@ -117,16 +94,10 @@ def _label(job: str, count: str) -> str:
 
 def _next_steps(call: Call, report: JobReport) -> Iterator[tuple[str, str]]:
     """The files it is about, and what can be done next."""
-    if report.status == "declined":
-        yield "changed", "no file"
-        return
-    label = "put back" if report.status == "undone" else "changes"
-    yield from ((label, path) for path in report.files)
+    yield from (("changes", path) for path in report.files)
     if report.status == "planned":
         yield "do it", call.again(_COMMANDS.get(report.job, report.job))
-    for action in {"done": ("undo",), "proposed": ("diff", "apply", "decline")}.get(
-        report.status, ()
-    ):
+    for action in _ACTIONS.get(report.status, ()):
         yield action, call.again(f"jobs {action} {report.id}")
 
 
@@ -142,33 +113,37 @@ def _show_plan_diff(diff: str) -> None:
 
 
 @command()
-@dry_run_option
-@apply_option
-def compact(call: Call, **how: bool) -> None:
+def compact(call: Call, **how: bool) -> Steps:
     """Summarise old records until MEMORY.md is under its limits.
 
     The limits are compact.max_records and compact.max_chars. The records go to the archive and stay in
     the daily logs; facts, preferences and decisions, secrets and what you wrote by hand are never
     touched. It can be undone: memolith jobs undo --last
 
+    Options:
+        --dry-run  show the changes, write nothing
+        --apply  apply at once, even if jobs.review is "ask"
+
     Examples:
         memolith compact --dry-run
         memolith compact --apply
         memolith config set compact.enabled true
     """
-    run_job(call, "compact", **how)
+    return run_job(call, "compact", **how)
 
 
 @command()
-@dry_run_option
-@click.option("--max-records", type=COUNT, help="most records to keep; 0 is no limit")
-@click.option("--max-chars", type=COUNT, help="most characters to keep; 0 is no limit")
-def trim(call: Call, dry_run: bool, **limits: int | None) -> None:
+def trim(call: Call, dry_run: bool, **limits: int | None) -> Steps:
     """Bring MEMORY.md under its limits: the oldest records go to the archive.
 
     Facts, preferences and decisions go last. Daily logs and what you wrote by hand stay. A backup is
     made first. With jobs.review = "ask" it waits as a proposal. The limits are settings
     (trim.max_records, trim.max_chars); options win over them this once.
+
+    Options:
+        --dry-run  show the changes, write nothing
+        --max-records N  most records to keep; 0 is no limit
+        --max-chars N  most characters to keep; 0 is no limit
 
     Examples:
         memolith trim --max-records 500 --dry-run
@@ -176,12 +151,12 @@ def trim(call: Call, dry_run: bool, **limits: int | None) -> None:
         memolith config set trim.max_records 500
     """
     call.set += [f"trim.{name}={value}" for name, value in limits.items() if value is not None]
-    report = run_job(call, "trim", dry_run=dry_run)
-    if report.reason == NO_LIMIT and not call.json:
+    report = yield from run_job(call, "trim", dry_run=dry_run)
+    if report.reason == NO_LIMIT:
         output.note("Set one: ", call.again("config set trim.max_records 500"))
 
 
-@click.group("dream", cls=Group, default="run")
+@group(default="run")
 def dream() -> None:
     """Promote what is asked for again and again.
 
@@ -195,34 +170,34 @@ def dream() -> None:
     """
 
 
-@dream.command("run")
-@dry_run_option
-@apply_option
-@flag("--again", help="also what you undid or declined (status lists it)")
-@click.pass_obj
-def run_dream(call: Call, /, **how: bool) -> None:
-    """Dream now."""
-    run_job(call, "dream", **how)
+@dream.action("run")
+def run_dream(call: Call, **how: bool) -> Steps:
+    """Dream now.
+
+    Options:
+        --dry-run  show the changes, write nothing
+        --apply  apply at once, even if jobs.review is "ask"
+        --again  also what you undid or declined (status lists it)
+    """
+    return run_job(call, "dream", **how)
 
 
-@dream.command("status")
-@click.pass_obj
-def dream_status(call: Call) -> None:
+@dream.action("status")
+def dream_status(call: Call) -> Steps:
     """Show what is tracked, and what is next."""
     with call.open() as memory:
         status = memory.jobs.dream_status()
-    if call.prints_json(status):
-        return
-    output.say(output.bold("Dreaming"), f"  last dream: {status.last_dream or 'none yet'}")
-    if not status.tracking:
-        output.say("  recalls are not tracked (dream.track = false)")
-    output.say(
-        f"  tracked    {status.tracked:,}, noted since the last dream: {status.noted_since:,}"
-    )
+    yield status
     facts, chars = counted(status.promoted, "fact"), counted(status.promoted_chars, "character")
-    output.say(f"  promoted   {facts}, {chars}")
-    if status.tracked and not (status.next or status.waiting):
-        output.say("  next       nothing was asked for often enough yet")
+    is_early = status.tracked and not (status.next or status.waiting)
+    output.report(
+        "Dreaming",
+        f"last dream: {status.last_dream or 'none yet'}",
+        ("", "" if status.tracking else "recalls are not tracked (dream.track = false)"),
+        ("tracked", f"{status.tracked:,}, noted since the last dream: {status.noted_since:,}"),
+        ("promoted", f"{facts}, {chars}"),
+        ("next", "nothing was asked for often enough yet" if is_early else ""),
+    )
     for title, found in {
         "would be promoted now": status.next,
         "would not be promoted": status.waiting,
@@ -230,29 +205,31 @@ def dream_status(call: Call) -> None:
     }.items():
         if found:
             output.say(f"  {title}:")
-            rows = ((f"{x.score:.2f}", x.citation, x.reason or "", x.snippet) for x in found)
-            output.table(rows, ("score", "place", "reason", "statement"))
-    call.warn(status.warnings)
+            rows = ((f"{x.score:.2f}", x.citation, x.reason, x.snippet) for x in found)
+            output.table(rows, "score place reason statement")
 
 
-@dream.command("explain")
-@click.argument("key", help="a citation that status shows, the id of a record, or the words")
-@click.pass_obj
-def explain_dream(call: Call, key: str) -> None:
-    """Say why a statement is promoted or not."""
+@dream.action("explain")
+def explain_dream(call: Call, key: str) -> Steps:
+    """Say why a statement is promoted or not.
+
+    Options:
+        KEY  a citation that status shows, the id of a record, or the words
+    """
     with call.open() as memory:
         found = memory.jobs.explain(key)
-    if call.prints_json(found):
-        return
+    yield found
     verdict = "would be promoted" if found.promotes else f"would not be promoted: {found.reason}"
-    output.say(output.bold(found.citation), f"  {verdict}")
-    if found.snippet:
-        output.paragraph("  ", one_line(found.snippet))
     asked = f"{counted(found.questions, 'question')} on {counted(len(found.days), 'day')}"
     shown = f"shown {found.shown:,}, used {found.used:,}"
-    output.say(f"  recalled {counted(found.recalls, 'time')}, {shown}, {asked}")
     among = ", ".join(f"{name} {value:.2f}" for name, value in found.spread.items())
-    output.say(f"  score {found.score:.3f} (of all that is tracked: {among}) =")
+    output.report(
+        found.citation,
+        verdict,
+        ("", one_line(found.snippet)),
+        ("", f"recalled {counted(found.recalls, 'time')}, {shown}, {asked}"),
+        ("", f"score {found.score:.3f} (of all that is tracked: {among}) ="),
+    )
     for name, value in found.signals.items():
         weight = found.weights[name]
         output.say(f"    {weight * value:.3f}  {name:<14} {value:.2f} × {weight}")
@@ -260,15 +237,17 @@ def explain_dream(call: Call, key: str) -> None:
 
 
 @command()
-@click.option("--kind", metavar="KIND", type=Choice(_KINDS), help=f"one of {', '.join(_KINDS)}")
-@limit_option(50, "how many findings")
-def scan(call: Call, kind: str | None, limit: int) -> None:
+def scan(call: Call, kind: str | None, limit: int) -> Steps:
     """Look for contradictions, copies and open secrets.
 
     It finds claims that contradict each other, records nobody has asked for in 120 days, records that
     say the same, citations that lead nowhere, and keys or passwords that are not marked secret. Each
     finding comes with a command that deals with it, or shows it if that is for you to say; nothing is
     changed.
+
+    Options:
+        --kind contradiction|duplicate|stale|broken-citation|open-secret  only these
+        --limit N  how many findings (default: 50)
 
     Examples:
         memolith scan
@@ -278,18 +257,15 @@ def scan(call: Call, kind: str | None, limit: int) -> None:
         report = memory.jobs.scan()
     found = [one for one in report.findings if kind in (None, one.kind)]
     shown = tuple(replace(one, hint=call.here(one.hint)) for one in found[:limit])
-    if call.prints_json(replace(report, findings=shown, count=len(found))):
-        return
+    yield replace(report, findings=shown, count=len(found))
     for finding in shown:
-        output.say(output.bold(finding.kind), f"  {finding.id}")
-        output.paragraph("  ", finding.message)
+        output.report(finding.kind, finding.id, ("", finding.message))
         output.paragraph("  ", finding.hint, body=output.dim)
-    call.warn(report.warnings)
     among = f"{counted(report.records, 'record')} of {counted(report.files, 'file')}"
     output.say(f"{counted(len(found), 'finding')} in {among}")
 
 
-@click.group("jobs", cls=Group, default="list")
+@group(default="list")
 def jobs() -> None:
     """See what jobs did or propose; apply it, undo it.
 
@@ -305,47 +281,51 @@ def jobs() -> None:
     """
 
 
-@jobs.command("list")
-@limit_option(20, "how many, the newest; 0 is all")
-@click.pass_obj
-def list_jobs(call: Call, limit: int) -> None:
-    """The jobs that are stored, newest last."""
+@jobs.action("list")
+def list_jobs(call: Call, limit: int) -> Steps:
+    """The jobs that are stored, newest last.
+
+    Options:
+        --limit N  how many, the newest; 0 is all (default: 20)
+    """
+    from memolith.jobs.scheduler import notices
+
     with call.open() as memory:
         stored = memory.jobs.list()
         shown = JobList(stored[-limit:], stored.scheduled, stored.warnings)
-        if call.prints_json(shown):
-            return
-        rows = ((report.id or "", report.status, _in_short(report)) for report in shown)
-        output.table(rows, ("job", "status", "what it did"))
+        yield shown
+        rows = ((report.id, report.status, _in_short(report)) for report in shown)
+        output.table(rows, "job status result")
         if not shown and not shown.warnings:
             output.note(_NONE_KEPT if shown.scheduled else _NO_JOBS)
-        call.warn(shown.warnings)
         for run in shown.scheduled:
             at = memory.jobs.clock.local(run.at)
             result = _result_of_run(run.came_of or "", {report.id or "" for report in stored})
             output.note(f"{run.job}, last run by the schedule on {at:%Y-%m-%d %H:%M}: ", result)
-        from memolith.jobs.scheduler import notices
-
         for label, notice in notices(memory.config, memory.profile):
             if label == "compaction":  # what came of the last runs is above
                 output.note(f"{notice}.")
 
 
-@jobs.command("run", help="Run one now as a server does; an error becomes a report, and what you undid stays undone.")  # fmt: skip
-@click.argument("name", metavar="NAME", help="compact, dream or experiences")
-@click.option("--link", type=COUNT, hidden=True)  # a server hears of each step
-@click.pass_obj
-def run_as_scheduled(call: Call, name: str, link: int | None) -> int:
-    """A server starts this as a child process, too."""
-    if link is not None:
+@jobs.action("run")
+def run_as_scheduled(call: Call, name: str, link: int | None) -> Steps:
+    """Run one now as a server does; an error becomes a report, and what you undid stays undone.
+
+    Options:
+        NAME  compact, dream or experiences
+        --link N
+    """
+    if link is not None:  # a server has started this, and hears of each step
         from memolith.jobs.worker import serve
 
         serve(link)
-        return OK
+        return
     with call.open() as memory:
         report = memory.jobs.unattended(name)
+    if report.status == "failed":
+        call.code = CODES["job"]
+    yield report
     show_report(call, report)
-    return CODES["job"] if report.status == "failed" else OK
 
 
 def _result_of_run(text: str, stored: Collection[str]) -> str:
@@ -366,48 +346,49 @@ def _in_short(report: JobReport) -> str:
     return text if len(text) <= _MAX_CHARS else f"{text[:_MAX_CHARS].rstrip()} …"
 
 
-def _action(name: str, text: str) -> None:
+def _on_one_job(name: str, help_text: str) -> None:
     """Add an action on one job to `jobs`."""
 
-    def run(call: Call, /, job_id: str | None, last: bool, **how: bool) -> None:
-        if bool(job_id) == last:
+    def run(call: Call, id_: str | None, last: bool, **how: Any) -> Steps:
+        if bool(id_) == last:
             hint = "List them with: memolith jobs list"
             raise UsageError("Which job? Give its id, or --last.", hint=hint)
         with call.open() as memory:
-            if name != "diff":
-                report: JobReport = getattr(memory.jobs, name)(job_id or "last")
-                show_report(call, report, max_lines=0 if name == "show" else _MAX_LINES)
+            if name == "diff":
+                job = memory.jobs.show(id_ or "last")
+                changes = memory.jobs.diff(job, **how)
+                yield JobDiff(id=job.id, diff=changes)
+                output.diff(changes)
                 return
-            job = memory.jobs.show(job_id or "last")
-            changes = memory.jobs.diff(job, **how)
-        if not call.prints_json(JobDiff(id=job.id, diff=changes)):
-            output.diff(changes)
+            report: JobReport = getattr(memory.jobs, name)(id_ or "last")
+        yield report
+        show_report(call, report, max_lines=0 if name == "show" else _MAX_LINES)
 
-    last = flag("--last", help="the newest job")
-    run = last(click.argument("job_id", metavar="ID", required=False, help="the job")(run))
-    if name == "diff":
-        run = flag("--include-secret", help="also secret ones")(run)
-    jobs.command(name, help=text)(click.pass_obj(run))
+    more = "\n--include-secret  also secret ones" if name == "diff" else ""
+    options = f"[ID]  the job\n--last  the newest job{more}"
+    jobs.add_command(Command(name, run, f"{help_text}\n\nOptions:\n{options}"))
 
 
-for _name, _text in {
+for _name, _help in {
     "show": "What a job did.",
     "diff": "The changes of a job, line by line.",
     "apply": "Do what a proposal says.",
     "decline": "Delete a proposal.",
     "undo": "Take back what a job changed; what came later stays.",
 }.items():
-    _action(_name, _text)
+    _on_one_job(_name, _help)
 
 
 @command()
-@click.argument("name", metavar="NAME", required=False, help="the backup to bring back")
-@flag("--latest", help="bring back the newest, which undoes the last change")
-def restore(call: Call, name: str | None, latest: bool) -> None:
+def restore(call: Call, name: str | None, latest: bool) -> Steps:
     """List the backups, newest last; with a name, put the files of that backup back.
 
     They come back byte for byte. Records written since the backup are appended to them. The current
     files are saved first, so a restore can be undone by another.
+
+    Options:
+        [NAME]  the backup to bring back
+        --latest  bring back the newest, which undoes the last change
 
     Examples:
         memolith restore
@@ -419,29 +400,25 @@ def restore(call: Call, name: str | None, latest: bool) -> None:
     with call.open() as memory:
         backups = memory.files.backups()
         if not name and not latest:
-            _list_backups(call, backups)
+            yield {"backups": backups}
+            rows = (
+                (one.name, f"{one.created.astimezone():%Y-%m-%d %H:%M}", f"before {one.reason}", ", ".join(one.files))
+                for one in backups
+            )  # fmt: skip
+            output.table(rows, "backup made why files")
+            if not backups:
+                output.note(f"No backups yet. {_NO_BACKUPS}")
             return
         if not name and not backups:
             message = "There is no backup to bring back yet."
             raise BackupNotFoundError(message, name="latest", hint=_NO_BACKUPS)
         report = memory.files.restore(name or backups[-1].name)
-    if call.prints_json(report):
-        return
-    output.say(output.bold("Restored"), f"  {report.backup}")
-    for path in report.files:
-        output.say("  ", path)
-    if report.appended:
-        output.say("  kept  ", f"{counted(report.appended, 'newer record')}, appended at the end")
-    output.say("  undo  ", call.again(f"restore {report.replaced_saved_as}"))
-
-
-def _list_backups(call: Call, backups: Sequence[Backup]) -> None:
-    if call.prints_json({"backups": [backup.to_dict() for backup in backups]}):
-        return
-    rows = (
-        (one.name, f"{one.created.astimezone():%Y-%m-%d %H:%M}", f"before {one.reason}", ", ".join(one.files))
-        for one in backups
-    )  # fmt: skip
-    output.table(rows, ("backup", "made", "why", "files"))
-    if not backups:
-        output.note(f"No backups yet. {_NO_BACKUPS}")
+    yield report
+    kept = f"{counted(report.appended, 'newer record')}, appended at the end"
+    output.report(
+        "Restored",
+        report.backup,
+        *(("", path) for path in report.files),
+        ("kept", kept if report.appended else ""),
+        ("undo", call.again(f"restore {report.replaced_saved_as}")),
+    )

@@ -7,12 +7,22 @@ import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from importlib import import_module
 
 import click
 
-from memolith.cli import exit_codes, output
-from memolith.cli.exit_codes import UsageError
-from memolith.cli.options import GLOBAL_OPTIONS, Call, Group, nearest
+from memolith.cli import output
+from memolith.cli.options import (
+    INTERRUPTED,
+    READER_GONE,
+    USAGE,
+    Call,
+    Command,
+    Group,
+    UsageError,
+    kind_of,
+    nearest,
+)
 from memolith.errors import ConfigError, MemolithError
 
 # By what they are for, in the order in which help shows them: the module, the name, one line of help.
@@ -48,38 +58,26 @@ class Memolith(Group):
         for purpose, commands in GROUPS.items():
             with formatter.section(purpose):
                 formatter.write_dl([(f"{name:13}", line) for name, line in commands.items()])
-
-    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The commands first: that is what people look for."""
-        self.format_usage(ctx, formatter)
-        self.format_help_text(ctx, formatter)
-        self.format_commands(ctx, formatter)
-        with formatter.section("Options of every command"):
-            rows = (param.get_help_record(ctx) for param in GLOBAL_OPTIONS)
-            formatter.write_dl([row for row in rows if row])
-        self.format_epilog(ctx, formatter)
         formatter.write("\nHelp on one command: memolith COMMAND --help\n")
 
 
+def _memolith() -> None:
+    """Long-term memory for AI agents, in Markdown files you own.
+
+    Examples:
+        memolith remember "Ana owns the release key"
+    """
+
+
 memolith = Memolith(
-    "memolith",
-    help="Long-term memory for AI agents, in Markdown files you own.",
-    subcommand_metavar="COMMAND [OPTIONS]",
-    options_metavar="",
+    "memolith", _memolith, options_metavar="", subcommand_metavar="COMMAND [OPTIONS]"
 )
-memolith.examples = 'memolith remember "Ana owns the release key"'
 
 
-def find(name: str) -> click.Command:
+def find(name: str) -> Command:
     """The command with this name, from its module."""
-    module = f"memolith.cli.{MODULES[name]}"
-    __import__(module)
-    found: click.Command = next(
-        value
-        for value in vars(sys.modules[module]).values()
-        if isinstance(value, click.Command) and value.name == name
-    )
-    return found
+    known = vars(import_module(f"memolith.cli.{MODULES[name]}")).values()
+    return next(one for one in known if isinstance(one, Command) and one.name == name)
 
 
 def program() -> None:
@@ -111,10 +109,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         code = _run(call)
         output.finish()
     except KeyboardInterrupt:
-        return exit_codes.INTERRUPTED
+        return INTERRUPTED
     except BrokenPipeError:
         output.give_up(sys.stdout)
-        return exit_codes.READER_GONE
+        return READER_GONE
     except Exception as error:  # noqa: BLE001 — whatever happens, say it in words and an exit code
         return _report(error, call)
     return code
@@ -128,13 +126,13 @@ def _run(call: Call) -> int:
         with memolith.make_context("memolith", words, obj=call, max_content_width=100) as ctx:
             if not ctx._protected_args:  # noqa: SLF001 - click has no other name for the command
                 output.say(ctx.get_help())
-                return exit_codes.USAGE
-            code: int | None = memolith.invoke(ctx)
+                return USAGE
+            memolith.invoke(ctx)
     except click.exceptions.Exit as end:
         return end.exit_code
     except click.UsageError as error:
         raise _with_hint(error) from error
-    return code or exit_codes.OK
+    return call.code
 
 
 def _with_hint(error: click.UsageError) -> UsageError:
@@ -163,21 +161,21 @@ def _with_hint(error: click.UsageError) -> UsageError:
 
 
 def _report(error: Exception, call: Call) -> int:
-    kind, code = exit_codes.kind_of(error)
+    kind, code = kind_of(error)
     message, hint = _message_of(error, call)
     if "--debug" in call.words or os.environ.get("MEMOLITH_DEBUG"):
         import traceback
 
         output.note("".join(traceback.format_exception(error)).rstrip())
     as_json = "--json" in call.words
-    if code == exit_codes.USAGE and not _HOOKS.isdisjoint(call.words) and not as_json:
+    if code == USAGE and not _HOOKS.isdisjoint(call.words) and not as_json:
         from memolith.cli import hooks
 
         # The JSON of a hook may wait: its host would take our exit code as an order to stop.
         hook = hooks.read_hook(hooks.waiting_text())
         if hook is not None:
             hooks.print_answer(hook, "", hooks.in_one_line(message, hint))
-            return exit_codes.OK
+            return 0
     if as_json:
         content = {"error": {"kind": kind, "message": message, "hint": hint}}
         output.note(output.to_json(content, sys.stderr))

@@ -1,22 +1,23 @@
-"""What a command line asks for: the options of every command, shared options, the memory they lead to.
+"""What a command line asks for: the options of every command, the memory they lead to, and how it ends.
 
-A command is a function that gets the `Call` and its own arguments, and returns an exit code or None:
+A command is a function whose docstring is its help and declares its options. It gets the `Call` and
+their values, and yields its result: `--json` prints that and stops, else what follows shows it:
 
     @command()
-    @click.argument("chat", default="main", help="the chat")
-    @click.option("--limit", type=COUNT, help="how many turns")
-    def recap(call: Call, chat: str, limit: int | None) -> None:
+    def recap(call: Call, id_: str, **options: Any) -> Steps:
         '''Print the newest turns of a chat.
+
+        Options:
+            [ID]      the chat (default: main)
+            --limit N  how many turns
 
         Examples:
             memolith recap 42 --limit 3
         '''
         with call.open(reads=True) as memory:
-            recap = memory.chats.recap(chat, limit=limit)
-        if call.prints_json(recap):
-            return
+            recap = memory.chats.recap(id_, **options)
+        yield recap
         output.say(recap.text)
-        call.warn(recap.warnings)
 
 What a person must read goes through `output`; a mistake is a `UsageError`, any other failure another
 `MemolithError`: `main` turns both into a message, a hint and an exit code.
@@ -26,21 +27,18 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import timedelta
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from inspect import cleandoc
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from memolith.cli import output
-from memolith.cli.exit_codes import UsageError
-from memolith.cli.standard_input import MAX_BYTES, decode, is_piped, rest_of_input
 from memolith.config.load import open_profile, settings_from_flags
-from memolith.errors import RefusedError
+from memolith.errors import MemolithError, RefusedError
 from memolith.text.wording import leading
-from memolith.types import SENSITIVITIES, SESSION_KINDS, Plain
+from memolith.types import Plain
 
 if TYPE_CHECKING:
     from memolith.config.load import LoadedConfig
@@ -48,10 +46,40 @@ if TYPE_CHECKING:
     from memolith.memory import Memory
     from memolith.profile import Profile
 
-Function = TypeVar("Function", bound=Callable[..., Any])
+Steps = Iterator[object]  # of a command: its result, after which it shows that
 
 STANDARD_INPUT = "-"
-_MAX_DIGITS = 18
+
+
+class UsageError(MemolithError):
+    """The command line cannot be understood; nothing was done."""
+
+    kind = "usage"
+
+
+# How a command ends. 1 is an error we did not foresee.
+OK, BUG, USAGE = 0, 1, 2
+UNHEALTHY = 20  # `doctor` found an error
+DECLINED = 21  # you were asked and said no
+INTERRUPTED = 130  # Ctrl-C, as shells have it
+READER_GONE = 141  # nobody reads our output any more, as in `memolith list | head`
+
+# The kinds of errors; the first has the code 2, each of the others the next one.
+_KINDS = """
+usage config profile path file-format not-found refused busy changed backup-damaged storage index
+embedding job summariser
+"""
+CODES = {kind: code for code, kind in enumerate(_KINDS.split(), start=USAGE)}
+
+
+def kind_of(error: Exception) -> tuple[str, int]:
+    """The kind of an error as `--json` names it, and its exit code.
+
+    >>> kind_of(MemolithError("No such thing."))
+    ('bug', 1)
+    """
+    kind = error.kind if isinstance(error, MemolithError) else "bug"
+    return kind, CODES.get(kind, BUG)
 
 
 class Call:
@@ -65,6 +93,8 @@ class Call:
         self.set: list[str] = []
         self.json = False
         self.debug = False
+        self.code = OK  # with which the command ends
+        self.see = ""  # a command that says more about the warnings of this one
         self._notice = ""  # that was shown
 
     def open(
@@ -97,21 +127,24 @@ class Call:
         profile, loaded = open_profile(self.root, self.profile, given, cwd=cwd, **how)
         if folder is None and profile.notice != self._notice:  # a found folder is not used
             self._notice = profile.notice
-            output.warn(*filter(None, (self._notice,)))  # on standard error: no model reads it
+            output.warn(self._notice)  # on standard error: no model reads it
         return profile, loaded
 
-    def prints_json(self, content: object) -> bool:
-        """Print a result as JSON, if --json asks for it; else it is for the caller to show."""
-        if self.json:
-            output.say_json(content.to_dict() if isinstance(content, Plain) else content)
-        return self.json
+    def show(self, steps: Steps) -> None:
+        """Let a command show its result to people, with its warnings; or print the result as JSON."""
+        result: object = None
+        for result in steps:
+            if self.json:
+                output.say_json(result.to_dict() if isinstance(result, Plain) else result)
+                return
+        warnings = getattr(result, "warnings", ())
+        self.warn(warnings)
+        if warnings and self.see:
+            output.note(f"Look closer: {self.again(self.see)}")
 
-    def warn(self, warnings: Iterable[str], *, see: str = "") -> None:
-        """Print warnings on standard error, in the one spelling there is; `see` is a command that says more."""
-        sentences = [self.here(warning) for warning in warnings]
-        output.warn(*sentences)
-        if sentences and see:
-            output.note(f"Look closer: {self.again(see)}")
+    def warn(self, warnings: Iterable[str]) -> None:
+        """Print warnings on standard error, in the one spelling there is."""
+        output.warn(*map(self.here, warnings))
 
     def again(self, command: str) -> str:
         """A command to copy: it leads to the same memory as this one, with the same settings.
@@ -132,138 +165,58 @@ class Call:
         options += [("--set", setting) for setting in self.set if settings]
         return "".join(f" {name} {shlex.quote(value)}" for name, value in options if value)
 
-
-def _keep(ctx: click.Context, param: click.Parameter, value: Any) -> None:
-    """Keep an option of every command in the `Call`, from wherever it is on the line."""
-    call = ctx.ensure_object(Call)
-    if param.name == "set":
-        call.set += value
-    elif value:
-        setattr(call, param.name or "", value)
-
-
-def _show(ctx: click.Context, param: click.Parameter, value: bool) -> None:
-    """Show the help or the version, and stop."""
-    if not value or ctx.resilient_parsing:
-        return
-    if param.name == "help":
-        output.say(ctx.get_help())
-    else:
-        from memolith import __version__
-
-        call = ctx.ensure_object(Call)
-        call.json = "--json" in call.words
-        if not call.prints_json({"version": __version__}):
-            output.say(f"memolith {__version__}")
-    ctx.exit()
+    def ask(self, question: str, *, sure: str = "") -> None:
+        """Ask the person at the terminal, and end if the answer is no; `sure` says it in advance."""
+        if self.json or not at_terminal():
+            message = "There is no terminal to ask you on. Nothing was changed."
+            raise RefusedError(message, hint=f"If you are sure: {sure}")
+        if not confirmed(question):
+            output.note("Nothing was changed.")
+            raise click.exceptions.Exit(DECLINED)
 
 
-_option = partial(click.Option, expose_value=False, is_eager=True)
-# fmt: off
-GLOBAL_OPTIONS = (
-    _option(["--root"], metavar="DIR", callback=_keep, help="the folder that holds the memory"),
-    _option(["--profile"], metavar="NAME", callback=_keep, help="the memory with this name, under ~/.memolith/profiles"),
-    _option(["--set"], metavar="KEY=VALUE", multiple=True, callback=_keep, help="use another value for a setting this once; may be repeated"),
-    _option(["--json"], is_flag=True, callback=_keep, help="print JSON for programs"),
-    _option(["--debug"], is_flag=True, callback=_keep, help="show where an error came from"),
-    _option(["-h", "--help"], is_flag=True, callback=_show, help="show help and examples, and stop"),
-    _option(["--version"], is_flag=True, callback=_show, help="show the version, and stop"),
-)
-# fmt: on
+def at_terminal() -> bool:
+    """Whether there is a person to ask."""
+    return sys.stdin is not None and sys.stdin.isatty()
 
 
-class Command(click.Command):
-    """A command with examples. Options and words may be mixed, also those of every command."""
-
-    def __init__(self, *args: Any, **more: Any) -> None:
-        """Take the examples from the end of the help, and add the options of every command."""
-        text, _, examples = cleandoc(more.pop("help", None) or "").partition("\nExamples:\n")
-        more |= {"help": text.rstrip(), "add_help_option": False}
-        super().__init__(*args, **more)
-        self.examples = cleandoc(examples)
-        self.params += GLOBAL_OPTIONS
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Options, then texts: a word with spaces is text, even if it begins with a dash."""
-        if ctx.resilient_parsing:  # completion
-            return super().parse_args(ctx, args)
-        own = [param for param in self.params if isinstance(param, click.Option)]
-        takes_value = {name for param in own if not param.is_flag for name in param.opts}
-        options: list[str] = []
-        texts: list[str] = []
-        words = iter(args)
-        for word in words:
-            if word == "--":
-                texts += words
-            elif not looks_like_option(word):
-                texts.append(word)
-            else:
-                options.append(word)
-                if word in takes_value:  # which may be what somebody said, and must never steer us
-                    value = next(words, None)
-                    if value is None:
-                        raise click.BadOptionUsage(
-                            word, f"Option {word!r} requires an argument.", ctx
-                        )
-                    options.append(value)
-        return super().parse_args(ctx, [*options, "--", *texts])
-
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Its own options, and the names of those that every command has."""
-        own = [one for one in self.params if isinstance(one, click.Option)]
-        rows = [
-            row for one in own if one not in GLOBAL_OPTIONS and (row := one.get_help_record(ctx))
-        ]
-        if rows:
-            with formatter.section("Options"):
-                formatter.write_dl(rows)
-        names = [row[0] for param in GLOBAL_OPTIONS if (row := param.get_help_record(ctx))]
-        with formatter.section("Options of every command (see memolith --help)"):
-            formatter.write(click.wrap_text(", ".join(names), formatter.width, "  ", "  ") + "\n")
-
-    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Command lines to copy."""
-        if self.examples:
-            with formatter.section("Examples"):
-                formatter.write("".join(f"  {line}\n" for line in self.examples.splitlines()))
+def confirmed(question: str) -> bool:
+    """Ask the person at the terminal; anything but yes is no."""
+    sys.stderr.write(f"{question} [y/N] ")
+    sys.stderr.flush()
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
-class Group(Command, click.Group):
-    """A command with actions, such as `jobs`; `default` is the action if none is named."""
-
-    command_class = Command  # of its actions
-
-    def __init__(self, *args: Any, default: str = "", **more: Any) -> None:
-        """Without an action or a default it says what is missing, instead of showing help."""
-        super().__init__(*args, no_args_is_help=False, **more)
-        self.default = default
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Options in front of the action, which reads the rest."""
-        is_named = not {*self.commands, "--help", "-h"}.isdisjoint(args)
-        is_mistaken = bool(args) and not looks_like_option(args[0])
-        if self.default and not (is_named or is_mistaken or ctx.resilient_parsing):
-            args = [self.default, *args]
-        return click.Group.parse_args(self, ctx, args)
-
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Its actions, and then its options."""
-        self.format_commands(ctx, formatter)
-        super().format_options(ctx, formatter)
+def text_of(words: Sequence[str]) -> str:
+    """The words as one text; standard input for `-`, or if there are no words and it is piped in."""
+    if list(words) == [STANDARD_INPUT] or (not words and output.is_piped()):
+        return read_standard_input()
+    if not words:
+        command = click.get_current_context().command
+        example = getattr(command, "examples", "").partition("\n")[0]
+        raise UsageError("There is no text.", hint=f"Example: {example}")
+    return " ".join(words)
 
 
-def command(name: str | None = None) -> Callable[[Callable[..., Any]], Any]:
-    """Make a command of a function, which gets the `Call` first; its docstring is the help."""
+def read_standard_input() -> str:
+    """What is piped in, without the line ends around it; bytes that are not UTF-8 are kept."""
+    data = output.rest_of_input(output.MAX_BYTES + 1)
+    if len(data) > output.MAX_BYTES:
+        message = f"The text has more than {output.MAX_BYTES:,} bytes. Nothing was changed."
+        raise RefusedError(message, hint="Keep the essence, or split it.")
+    return output.decode(data)
 
-    def make(function: Callable[..., Any]) -> Command:
-        return click.command(name, cls=Command)(click.pass_obj(function))
 
-    return make
-
-
-def looks_like_option(word: str) -> bool:
-    """Whether a word is an option: text with spaces and negative numbers are not."""
-    return len(word) > 1 and word[0] == "-" and " " not in word and not word[1:].isdecimal()
+def read_metadata(pairs: Iterable[str]) -> dict[str, object]:
+    """The metadata that --meta KEY=VALUE asks for."""
+    metadata: dict[str, object] = {}
+    for pair in pairs:
+        key, equals, value = pair.partition("=")
+        if not key or not equals:
+            hint = "For example: --meta ticket=12"
+            raise UsageError(f"--meta {pair[:40]!a} is not KEY=VALUE.", hint=hint)
+        metadata[key] = value
+    return metadata
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
@@ -290,7 +243,7 @@ def _name(param: click.Parameter | None) -> str:
     return param.human_readable_name if param else ""
 
 
-class Choice(click.Choice[str]):
+class _Choice(click.Choice[str]):
     """One of a few words; a wrong one gets a suggestion."""
 
     def get_missing_message(self, param: click.Parameter, ctx: click.Context | None) -> str:
@@ -305,114 +258,207 @@ class Choice(click.Choice[str]):
         return str(value)
 
 
-class Number(click.ParamType[Any]):
+class _Number(click.ParamType[Any]):
     """A number of some form; anything else is an error that says what was expected."""
 
-    def __init__(self, name: str, form: str, expected: str, kind: type = int) -> None:
-        """`name` is what help calls it."""
-        self.name, self.expected, self._kind = name, expected, kind
+    name = "number"
+
+    def __init__(self, form: str, expected: str, kind: type = int) -> None:
+        self.expected, self._kind = expected, kind
         self._form = re.compile(form, re.ASCII)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """The value that was read."""
-        if not isinstance(value, str):  # a default
-            return value
-        if not self._form.fullmatch(value):
-            problem = f"expected {self.expected}, not {value[:40]!a}"
-            if value.isdecimal() and len(value) > _MAX_DIGITS:
-                problem = f"{value[:20]}… is too large"
+        if not self._form.fullmatch(str(value)):
             hint = f"See: {ctx.command_path if ctx else 'memolith'} --help"
+            problem = f"expected {self.expected}, not {value[:40]!a}"
             raise UsageError(f"{_name(param)}: {problem}.", hint=hint)
         return self._kind(value)
 
 
-COUNT = Number("N", r"\d{1,18}", "0, 1, 2 …")
-LINE = Number("N", r"0*[1-9]\d{0,17}", "1, 2, 3 …")  # as editors count them
-SECONDS = Number("SECONDS", r"(?=.*[1-9])\d{1,9}(\.\d{,9})?", "seconds, such as 0.5 or 10", float)
-FRACTION = Number("N", r"[+-]?\d*\.?\d+(e-?\d+)?", "a number from 0 to 1", float)
-
-# Options that several commands share
-
-flag = partial(click.option, is_flag=True)
+_TYPES = {
+    "N": _Number(r"\d{1,18}", "0, 1, 2 …"),
+    "LINE": _Number(r"0*[1-9]\d{0,17}", "1, 2, 3 …"),  # as editors count them
+    "SECONDS": _Number(r"(?=.*[1-9])\d{1,9}(\.\d{,9})?", "seconds, such as 0.5 or 10", float),
+    "FRACTION": _Number(r"[+-]?\d*\.?\d+(e-?\d+)?", "a number from 0 to 1", float),
+}
 
 
-def kind_option(text: str) -> Callable[[Function], Function]:
-    """`--kind`: in what kind of session something is said or asked."""
-    text = f"the kind of the session ({', '.join(SESSION_KINDS)}): {text}"
-    choice = Choice(SESSION_KINDS)
-    return click.option("--kind", metavar="KIND", type=choice, default="main", help=text)
+# Commands
 
 
-def sensitivity_option(default: str | None) -> Callable[[Function], Function]:
-    """`--sensitivity`: who may see a record."""
-    text = f"who may see it: {', '.join(SENSITIVITIES)} (default: {default or 'as before'})"
-    choice = Choice(SENSITIVITIES)
-    return click.option("--sensitivity", metavar="WHO", type=choice, default=default, help=text)
+def _keep(ctx: click.Context, param: click.Parameter, value: Any) -> None:
+    """Keep an option of every command in the `Call`, from wherever it is on the line."""
+    call = ctx.ensure_object(Call)
+    if param.name == "set":
+        call.set += value
+    elif value:
+        setattr(call, param.name or "", value)
 
 
-def limit_option(default: int, text: str) -> Callable[[Function], Function]:
-    """`--limit`: how many are shown."""
-    return click.option("--limit", type=COUNT, default=default, help=f"{text} (default: {default})")
+def _show(ctx: click.Context, param: click.Parameter, value: bool) -> None:
+    """Show the help or the version, and stop."""
+    if not value or ctx.resilient_parsing:
+        return
+    if param.name == "help":
+        output.say(ctx.get_help())
+    elif "--json" in ctx.ensure_object(Call).words:
+        output.say_json({"version": _version()})
+    else:
+        output.say(f"memolith {_version()}")
+    ctx.exit()
 
 
-yes_option = flag("--yes", help="do not ask")
-dry_run_option = flag("--dry-run", help="show the changes, write nothing")
-apply_option = flag("--apply", "at_once", help='apply at once, even if jobs.review is "ask"')
+def _version() -> str:
+    from memolith import __version__
+
+    return __version__
 
 
-def read_metadata(pairs: Iterable[str]) -> dict[str, object]:
-    """The metadata that --meta KEY=VALUE asks for."""
-    metadata: dict[str, object] = {}
-    for pair in pairs:
-        key, equals, value = pair.partition("=")
-        if not key or not equals:
-            hint = "For example: --meta ticket=12"
-            raise UsageError(f"--meta {pair[:40]!a} is not KEY=VALUE.", hint=hint)
-        metadata[key] = value
-    return metadata
+_LINE = re.compile(r"((?:-\w, )?--[\w-]+)? ?(\S*)(?:  (.+))?")
+_DEFAULT = re.compile(r"\(default: (\S+)\)$")
 
 
-# Moments as people write them
+def _params(table: str, names: Sequence[str] = (), **more: Any) -> list[click.Parameter]:
+    """The options of a table, each a line such as `--limit N  how many (default: 10)`.
 
-_UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
-
-
-def duration(text: str) -> timedelta | None:
-    """How long 30m, 12h, 7d or 2w is; None for anything else. Raises OverflowError and ValueError."""
-    amount, unit = text[:-1], _UNITS.get(text[-1:])
-    if not unit or not (amount.isascii() and amount.isdecimal()):
-        return None
-    return timedelta(**{unit: int(amount)})
+    What does not begin with a dash is an argument; […] may be left out, … may be given several times.
+    `names` are those of the function: one that Python has already is there with a `_` behind it.
+    """
+    return [_param(line, names, more) for line in table.splitlines()]
 
 
-# Standard input and questions
+def _param(line: str, names: Sequence[str], more: Mapping[str, Any]) -> click.Parameter:
+    found = _LINE.fullmatch(line)
+    assert found, line  # noqa: S101 - a mistake in a docstring
+    options, metavar, text = (part or "" for part in found.groups())
+    word = metavar.rstrip(".").strip("[]")
+    choices = word.split("|") if "|" in word else ()
+    name = options.split("--")[1] if options else "choice" if choices else word.lower()
+    name = name.replace("-", "_")
+    name = f"{name}_" if f"{name}_" in names else name
+    more = {**more, "help": text}
+    if word:
+        more |= {"metavar": metavar, "type": _Choice(choices) if choices else _TYPES.get(word)}
+    if default := _DEFAULT.search(text):
+        more["default"] = default[1]
+    is_many = metavar.endswith("...")
+    if not options:
+        more["required"] = not (is_many or "[" in metavar)
+        return click.Argument([name], nargs=-1 if is_many else 1, **more)
+    more |= {"is_flag": not word or None, "multiple": is_many, "hidden": not text}
+    return click.Option([*options.split(", "), name], **more)
 
 
-def text_of(words: Sequence[str], example: str) -> str:
-    """The words as one text; standard input for `-`, or if there are no words and it is piped in."""
-    if list(words) == [STANDARD_INPUT] or (not words and is_piped()):
-        return read_standard_input()
-    if not words:
-        raise UsageError("There is no text.", hint=f"Example: {example}")
-    return " ".join(words)
+_KEPT = """\
+--root DIR  the folder that holds the memory
+--profile NAME  the memory with this name, under ~/.memolith/profiles
+--set KEY=VALUE...  use another value for a setting this once; may be repeated
+--json  print JSON for programs
+--debug  show where an error came from"""
+_SHOWN = """\
+-h, --help  show help and examples, and stop
+--version  show the version, and stop"""
+_of_all = partial(_params, expose_value=False, is_eager=True)
+GLOBAL_OPTIONS = (*_of_all(_KEPT, callback=_keep), *_of_all(_SHOWN, callback=_show))
 
 
-def read_standard_input() -> str:
-    """What is piped in, without the line ends around it; bytes that are not UTF-8 are kept."""
-    data = rest_of_input(MAX_BYTES + 1)
-    if len(data) > MAX_BYTES:
-        message = f"The text has more than {MAX_BYTES:,} bytes. Nothing was changed."
-        raise RefusedError(message, hint="Keep the essence, or split it.")
-    return decode(data)
+class Command(click.Command):
+    """A command made of a function and its docstring. Options and words may be mixed."""
+
+    def __init__(self, name: str, function: Callable[..., Any], help_text: str = "", **more: Any):
+        """The docstring, or `help_text`, has the help, the options and examples."""
+
+        @click.pass_obj
+        def run(call: Call, /, **values: Any) -> None:
+            steps = function(call, **values)
+            if steps is not None:
+                call.show(steps)
+
+        text = cleandoc(help_text or function.__doc__ or "")
+        text, _, examples = text.partition("\nExamples:\n")
+        text, _, options = text.partition("\nOptions:\n")
+        names = function.__code__.co_varnames
+        params = [*_params(cleandoc(options), names), *GLOBAL_OPTIONS]
+        super().__init__(
+            name, callback=run, params=params, help=text.rstrip(), add_help_option=False, **more
+        )
+        self.examples = cleandoc(examples)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Options, then texts: a word with spaces is text, even if it begins with a dash."""
+        if ctx.resilient_parsing:  # completion
+            return super().parse_args(ctx, args)
+        own = [param for param in self.params if isinstance(param, click.Option)]
+        takes_value = {name for param in own if not param.is_flag for name in param.opts}
+        options: list[str] = []
+        texts: list[str] = []
+        words = iter(args)
+        for word in words:
+            if word == "--":
+                texts += words
+            elif not looks_like_option(word):
+                texts.append(word)
+            else:
+                options.append(word)
+                if word in takes_value:  # which may be what somebody said, and must never steer us
+                    value = next(words, None)
+                    if value is None:
+                        message = f"Option {word!r} requires an argument."
+                        raise click.BadOptionUsage(word, message, ctx)
+                    options.append(value)
+        return super().parse_args(ctx, [*options, "--", *texts])
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Command lines to copy."""
+        if self.examples:
+            with formatter.section("Examples"):
+                formatter.write("".join(f"  {line}\n" for line in self.examples.splitlines()))
 
 
-def at_terminal() -> bool:
-    """Whether there is a person to ask."""
-    return sys.stdin is not None and sys.stdin.isatty()
+class Group(Command, click.Group):
+    """A command with actions, such as `jobs`; `default` is the action if none is named."""
+
+    def __init__(self, name: str, function: Callable[..., Any], help_text: str = "", default: str = "", **more: Any):  # fmt: skip
+        """Without an action or a default it says what is missing, instead of showing help."""
+        more = {"subcommand_metavar": "ACTION ...", "no_args_is_help": False} | more
+        super().__init__(name, function, help_text, **more)
+        self.default, self.callback = default, None
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Options in front of the action, which reads the rest."""
+        is_named = not {*self.commands, "--help", "-h"}.isdisjoint(args)
+        is_mistaken = bool(args) and not looks_like_option(args[0])
+        if self.default and not (is_named or is_mistaken or ctx.resilient_parsing):
+            args = [self.default, *args]
+        return click.Group.parse_args(self, ctx, args)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Its actions first: that is what people look for."""
+        self.format_commands(ctx, formatter)
+        click.Command.format_options(self, ctx, formatter)
+
+    def action(self, name: str) -> Callable[[Callable[..., Any]], Command]:
+        """Make an action of a function."""
+
+        def make(function: Callable[..., Any]) -> Command:
+            made = Command(name, function)
+            self.add_command(made)
+            return made
+
+        return make
 
 
-def confirmed(question: str) -> bool:
-    """Ask the person at the terminal; anything but yes is no."""
-    sys.stderr.write(f"{question} [y/N] ")
-    sys.stderr.flush()
-    return sys.stdin.readline().strip().lower() in ("y", "yes")
+def command(name: str = "") -> Callable[[Callable[..., Any]], Command]:
+    """Make a command of a function."""
+    return lambda function: Command(name or function.__name__, function)
+
+
+def group(default: str = "") -> Callable[[Callable[..., Any]], Group]:
+    """Make a group of a function, which does nothing itself."""
+    return lambda function: Group(function.__name__, function, default=default)
+
+
+def looks_like_option(word: str) -> bool:
+    """Whether a word is an option: text with spaces and negative numbers are not."""
+    return len(word) > 1 and word[0] == "-" and " " not in word and not word[1:].isdecimal()

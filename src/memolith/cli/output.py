@@ -1,4 +1,4 @@
-"""Everything that is printed. Text of a memory is shown as text: it cannot steer the terminal.
+"""Everything that is printed, and what is piped in. Text of a memory cannot steer the terminal.
 
 `rich` is imported on a terminal only, where long texts are wrapped and long work has a bar.
 """
@@ -14,23 +14,26 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cached_property, partial
 from io import StringIO, TextIOWrapper
-from itertools import groupby
-from operator import itemgetter
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
-from memolith import clock as clocks
+from memolith.clock import monotonic
 from memolith.errors import StorageError
 from memolith.text.cleaning import clean, one_line, spelled
+from memolith.types import Plain
 
 if TYPE_CHECKING:
-    from rich.progress import Progress as Bar
-
     from memolith.types import Progress
 
+# The largest text a setting can allow; a longer one is an error, and does not fill our memory.
+MAX_BYTES = 16_777_216
+# A host writes at once: an open pipe on which nothing comes is not waited for.
+_MAX_WAIT_SECONDS = 1.0
+_BOM, _UTF16_MARKS = b"\xef\xbb\xbf", (b"\xff\xfe", b"\xfe\xff")
+
 _MIN_COLUMNS = 32  # that a text needs to be read
-_MAX_CELL = 34  # a wider cell does not push those of other rows to the right
-_WIDE = 80  # columns, of which a bar can give some to the time since the start
+_MAX_CELL = 34  # in a pipe, a wider cell does not push those of other rows to the right
 _DELAY_SECONDS = 0.5  # work that takes less has no bar
+_LOOK_SECONDS = 0.1
 _PLAIN = "\033[0m"
 _MAX_QUESTION_CHARS, _MAX_QUESTION_WORDS = 2_000, 32
 _SPACE = re.compile(r"(\s+)")
@@ -83,13 +86,24 @@ def note(*parts: str) -> None:
 def warn(*warnings: str) -> None:
     """Print each warning on standard error."""
     start = "memolith: "
-    for warning in warnings:
+    for warning in filter(None, warnings):
         note(Styled(f"\033[33m{start}{_PLAIN}") if is_styled(sys.stderr) else start, warning)
+
+
+def _cleaned(parts: Iterable[str]) -> str:
+    return "".join(part if isinstance(part, Styled) else clean(part) for part in parts)
 
 
 def say_json(content: object) -> None:
     """Print JSON: on one line for programs, indented for people. It holds texts exactly."""
     write(to_json(content, sys.stdout) + "\n")
+
+
+def to_json(content: object, stream: TextIO) -> str:
+    """JSON that the stream can carry; what a terminal would obey or hide is spelled with \\u."""
+    utf8 = (stream.encoding or "").lower().replace("-", "") == "utf8"
+    indent = 2 if stream.isatty() else None
+    return spelled(json.dumps(content, ensure_ascii=not utf8, indent=indent, default=Plain.to_dict))
 
 
 def write(text: str) -> None:
@@ -112,11 +126,8 @@ def _full_disk_noticed() -> Iterator[None]:
         raise
     except OSError as error:
         give_up(sys.stdout)
-        raise StorageError(
-            f"The output could not be written: {error.strerror}.",
-            path="standard output",
-            errno=error.errno or 0,
-        ) from error
+        message = f"The output could not be written: {error.strerror}."
+        raise StorageError(message, path="standard output", errno=error.errno or 0) from error
 
 
 def give_up(stream: TextIO) -> None:
@@ -125,59 +136,52 @@ def give_up(stream: TextIO) -> None:
         stream.close()
 
 
-def to_json(content: object, stream: TextIO) -> str:
-    """JSON that the stream can carry; what a terminal would obey or hide is spelled with \\u."""
-    utf8 = (stream.encoding or "").lower().replace("-", "") == "utf8"
-    text = json.dumps(content, ensure_ascii=not utf8, indent=2 if stream.isatty() else None)
-    return spelled(text)
+# Layout
 
 
-def table(rows: Iterable[Sequence[str]], heads: Sequence[str] = ()) -> None:
-    """Print rows in columns. A terminal shows their heads and cuts the last column at its edge.
-
-    Where the last column would have too little room, it gets a line of its own.
-    """
-    cells = [[one_line(cell) for cell in row] for row in rows]
-    edge = terminal_width() if sys.stdout.isatty() else None
-    if edge is not None and heads and cells:
-        cells.insert(0, list(heads))
-    widest = max(_MAX_CELL, (edge or 0) * 2 // 5)
-    widths = [
-        max(
-            (_width(cell) for cell in column if edge is None or _width(cell) <= widest),
-            default=0,
-        )
-        for column in list(zip(*cells, strict=True))[:-1]
-    ]
-    for number, (*left, last) in enumerate(cells):
-        pairs = zip(left, widths, strict=True)
-        start = "".join(cell + " " * max(2, room - _width(cell) + 2) for cell, room in pairs)
-        if edge is None:
-            say((start + last).rstrip())
-        elif heads and not number:
-            say(dim(_cut((start + last).rstrip(), edge)))
-        elif edge - _width(start) >= min(_MIN_COLUMNS, _width(last)):
-            say((start + _cut(last, edge - _width(start))).rstrip())
-        else:
-            paragraph("", "  ".join(left))
-            say("    ", _cut(last, edge - 4))
+def report(title: str, subject: str = "", *lines: tuple[str, object]) -> None:
+    """Print in bold what was done, to what it was done, and `pairs`."""
+    say(bold(title), f"  {subject}".rstrip())
+    pairs(*lines)
 
 
-def _cut(text: str, room: int) -> str:
-    if _width(text) <= room:
-        return text
-    from rich.cells import set_cell_size
+def pairs(*lines: tuple[str, object]) -> None:
+    """Print labels and their texts in two columns; what has no text is left out."""
+    known = [(label, str(text)) for label, text in lines if text]
+    width = max((len(label) for label, _ in known), default=0)
+    for label, text in known:
+        paragraph(f"  {label:{width}}  " if width else "  ", text, label=dim)
 
-    return f"{set_cell_size(text, room - 1)}…"
+
+def table(rows: Iterable[Sequence[object]], heads: str = "") -> None:
+    """Print rows in columns; a terminal shows their heads, and cuts the last column at its edge."""
+    cells = [[one_line(str(cell or "")) for cell in row] for row in rows]
+    if not cells:
+        return
+    if sys.stdout.isatty():
+        _table_on_terminal(cells, heads.split())
+        return
+    columns = zip(*cells, strict=True)
+    widths = [max((len(x) for x in one if len(x) <= _MAX_CELL), default=0) for one in columns]
+    for row in cells:
+        line = "  ".join(f"{cell:{room}}" for cell, room in zip(row[:-1], widths, strict=False))
+        say(f"{line}  {row[-1]}".rstrip())
 
 
-def _width(text: str) -> int:
-    """The columns a terminal needs: Chinese characters take two, accents that are added none."""
-    if text.isascii():
-        return len(text)
-    from rich.cells import cell_len
+def _table_on_terminal(cells: Sequence[Sequence[str]], heads: Sequence[str]) -> None:
+    from rich.console import Console
+    from rich.table import Table
 
-    return cell_len(text)
+    console = Console(width=terminal_width(), highlight=False, markup=False, emoji=False)
+    look: Any = {"box": None, "expand": True, "pad_edge": False, "padding": (0, 2, 0, 0)}
+    made = Table(**look, header_style="dim", show_header=bool(heads))
+    names = heads or [""] * len(cells[0])
+    for name in names[:-1]:
+        made.add_column(name, overflow="fold", max_width=console.width * 2 // 5)
+    made.add_column(names[-1], no_wrap=True, overflow="ellipsis", ratio=1, min_width=_MIN_COLUMNS)
+    for row in cells:
+        made.add_row(*row)
+    console.print(made)
 
 
 def terminal_width() -> int:
@@ -205,22 +209,18 @@ def paragraph(
     body: Callable[[str], str] = str,
 ) -> None:
     """Print `start` and the text; on a terminal the text is wrapped in a column of its own."""
-    if not sys.stdout.isatty():
-        say(start, text)
-        return
-    indent = _width(start)
-    for number, line in enumerate(wrapped(text, indent) or [""]):
-        say(" " * indent if number else label(start), body(line))
+    lines = wrapped(text, len(start)) if sys.stdout.isatty() else [text]
+    for number, line in enumerate(lines or [""]):
+        say(" " * len(start) if number else label(start), body(line))
 
 
 def heading(start: str, name: str, facts: str) -> None:
     """Print a name and facts about it; on a terminal without room for both, the facts below it."""
-    line = f"{start}{name}  {facts}"
-    if not sys.stdout.isatty() or _width(line) <= terminal_width():
+    if not sys.stdout.isatty() or len(f"{start}{name}  {facts}") <= terminal_width():
         say(start, bold(name), "  ", dim(facts))
     else:
         say(start, bold(name))
-        paragraph(" " * _width(start), facts, body=dim)
+        paragraph(" " * len(start), facts, body=dim)
 
 
 def diff(text: str) -> None:
@@ -270,24 +270,15 @@ class Marker:
         return {term for word in words(text) for term in self._terms.intersection(stems(word))}
 
     def _marked(self, text: str) -> list[str]:
-        from memolith.text.scripts import has_words_without_spaces
-
-        if not self._found_in(text):
+        found = self._found_in(text)
+        if not found:
             return [text]
-        if text.isascii() or not has_words_without_spaces(text):
-            return [mark(text)]
         # Without spaces it may be a whole sentence: only the characters of the terms are marked.
-        is_term = [False] * len(text)
-        for term in self._terms:
-            at = text.find(term) if not term.isascii() else -1
-            while at >= 0:
-                is_term[at : at + len(term)] = [True] * len(term)
-                at = text.find(term, at + 1)
-        if not any(is_term):  # written in another form
+        terms = "|".join(sorted(map(re.escape, found), key=len, reverse=True))
+        parts = [text] if text.isascii() else re.split(f"({terms})", text)
+        if len(parts) == 1:
             return [mark(text)]
-        runs = groupby(zip(text, is_term, strict=True), key=itemgetter(1))
-        parts = ((marked, "".join(letter for letter, _ in run)) for marked, run in runs)
-        return [mark(part) if marked else part for marked, part in parts]
+        return [mark(part) if number % 2 else part for number, part in enumerate(parts)]
 
 
 @contextmanager
@@ -297,73 +288,105 @@ def progress(label: str, unit: str = "") -> Iterator[Progress]:
     Yields a function to call with the number of units that are done and of all; until it is called,
     the bar shows only that something goes on.
     """
+    steps = [0, 0]
+
+    def update(done: int, total: int) -> None:
+        steps[:] = done, total
+
     if not is_styled(sys.stderr):
-        yield lambda done, total: None
+        yield update
         return
-    bar = _Bar(label, unit)
+    ended = threading.Event()
+    thread = threading.Thread(target=_show_bar, args=(label, unit, steps, ended), daemon=True)
+    thread.start()
     try:
-        yield bar.update
+        yield update
     finally:
-        bar.stop()
+        ended.set()
+        thread.join()
 
 
-class _Bar:
+def _show_bar(label: str, unit: str, steps: Sequence[int], ended: threading.Event) -> None:
     """A bar in the width of the window, with rate and time left; it appears after a moment."""
+    since = monotonic()
+    if ended.wait(_DELAY_SECONDS):
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn
 
-    def __init__(self, label: str, unit: str) -> None:
-        self._label, self._unit = label, unit
-        self._lock = threading.Lock()
-        self._done, self._total, self._since = 0, 0, clocks.monotonic()
-        self._shown: Bar | None = None
-        self._ended = False
-        self._timer = threading.Timer(_DELAY_SECONDS, self._show)
-        self._timer.daemon = True
-        self._timer.start()
-
-    def _show(self) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn, TimeElapsedColumn
-
-        with self._lock:
-            if self._ended:
-                return
-            console = Console(stderr=True)
-            columns: list[ProgressColumn] = [
-                TextColumn("{task.description}"),
-                BarColumn(bar_width=None),
-                TextColumn("{task.fields[detail]}"),
-            ]
-            if console.width >= _WIDE:
-                columns.append(TimeElapsedColumn())
-            self._shown = Progress(*columns, console=console, transient=True, expand=True)
-            self._shown.add_task(self._label, total=None, detail="")
-            self._shown.start()
-            self._draw()
-
-    def update(self, done: int, total: int) -> None:
-        """Say how far the work is."""
-        with self._lock:
-            self._done, self._total = done, total
-            self._draw()
-
-    def _draw(self) -> None:
-        if self._shown is not None and self._total:
-            rate = self._done / max(0.001, clocks.monotonic() - self._since)
-            detail = f"{self._done:,} of {self._total:,} {self._unit}".rstrip()
-            if self._done and self._unit:
-                left = (self._total - self._done) / rate
-                detail += f" · {rate:,.0f}/s · {left:,.0f} s left"
-            task = self._shown.task_ids[0]
-            self._shown.update(task, completed=self._done, total=self._total, detail=detail)
-
-    def stop(self) -> None:
-        """Remove the bar."""
-        self._timer.cancel()
-        with self._lock:
-            self._ended = True
-            if self._shown is not None:
-                self._shown.stop()
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=None),
+        TextColumn("{task.fields[detail]}"),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True, expand=True) as bar:
+        task = bar.add_task(label, total=None, detail="")
+        while not ended.wait(_LOOK_SECONDS):
+            done, total = steps
+            if not total:
+                continue
+            rate = done / max(0.001, monotonic() - since)
+            detail = f"{done:,} of {total:,} {unit}".rstrip()
+            if done and unit:
+                detail += f" · {rate:,.0f}/s · {(total - done) / rate:,.0f} s left"
+            bar.update(task, completed=done, total=total, detail=detail)
 
 
-def _cleaned(parts: Iterable[str]) -> str:
-    return "".join(part if isinstance(part, Styled) else clean(part) for part in parts)
+# Standard input. A hook's JSON is looked at before the command line is; what was read is not lost.
+
+
+class _Look:
+    """What was read by a look, for whoever reads next."""
+
+    stream: object = None
+    data = bytearray()
+
+
+def _looked_at() -> bytearray:
+    if _Look.stream is not sys.stdin:
+        _Look.stream, _Look.data = sys.stdin, bytearray()
+    return _Look.data
+
+
+def is_piped() -> bool:
+    """Whether standard input is anything but a person at a terminal."""
+    return sys.stdin is not None and not sys.stdin.isatty()
+
+
+def waiting_bytes(is_whole: Callable[[bytes], bool]) -> bytes:
+    """What is there at once, until it ends or is whole; a later read gets it again."""
+    if not is_piped():
+        return b""
+    data = _looked_at()
+    try:
+        fd = sys.stdin.fileno()
+    except (OSError, ValueError):  # not a real stream: a program that calls `main` gives its own
+        data += sys.stdin.buffer.read(MAX_BYTES)
+        return bytes(data)
+    from select import select
+
+    while len(data) < MAX_BYTES:
+        seems_whole = data[-9:].rstrip().endswith(b"}") and is_whole(bytes(data))
+        seconds = 0 if seems_whole else _MAX_WAIT_SECONDS
+        piece = os.read(fd, 65_536) if select([fd], [], [], seconds)[0] else b""
+        data += piece
+        if not piece:
+            break
+    return bytes(data)
+
+
+def rest_of_input(limit: int) -> bytes:
+    """Everything that is piped in, with what was read before."""
+    if sys.stdin is None:
+        return b""
+    looked = _looked_at()
+    data = bytes(looked) + sys.stdin.buffer.read(max(0, limit - len(looked)))
+    looked.clear()
+    return data
+
+
+def decode(data: bytes) -> str:
+    """Piped bytes as text, without the line ends around it."""
+    if data.startswith(_UTF16_MARKS):  # what PowerShell writes into a file
+        return data.decode("utf-16", "replace").strip("\r\n")
+    return data.removeprefix(_BOM).decode("utf-8", "surrogateescape").strip("\r\n")

@@ -7,38 +7,33 @@ import os
 import socket
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import AbstractContextManager, ExitStack, suppress
 from copy import copy
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-import click
-
 from memolith.cli import output
-from memolith.cli.exit_codes import UsageError
-from memolith.cli.options import COUNT, Call, Choice, command, flag
-from memolith.cli.warm import answering_hooks
+from memolith.cli.options import Call, Steps, UsageError, command
 from memolith.errors import ConfigError, MemolithError
 
 if TYPE_CHECKING:
     from memolith.config.setting import Value
     from memolith.memory import Memory
 
-_LEVELS = ("debug", "info", "warning", "error")
 _M_ARENA_MAX = -8  # of glibc's malloc.h
 _MAX_ARENAS = 2
 
 
 @command()
-@click.option(
-    "--tools", metavar="NAMES", help="core (the default), all, or names of tools with commas"
-)
-@flag("--http", help="serve over HTTP instead, on this machine, to callers with the token")
-@click.option("--port", type=COUNT, help="with --http; 0 takes any free one")
 def mcp(call: Call, tools: str | None, http: bool, port: int | None) -> None:
     """Serve an agent over the Model Context Protocol, on standard input and output.
 
     Agent programs start this by themselves; see docs/mcp.md.
+
+    Options:
+        --tools NAMES  core (the default), all, or names of tools with commas
+        --http  serve over HTTP instead, on this machine, to callers with the token
+        --port N  with --http; 0 takes any free one
 
     Examples:
         memolith mcp
@@ -62,7 +57,7 @@ def mcp(call: Call, tools: str | None, http: bool, port: int | None) -> None:
 
             app = HttpApp(memory, keeps_schedule=True)
             guard = Guard(app, memory, sock.getsockname()[1], app.end_streams)
-            with answering_hooks(lambda: memory):
+            with _answering_hooks(lambda: memory):
                 run(guard, sock, lambda: announce(call, memory, sock, path=PATH))
             return
         from memolith.mcp_server.roots import ClientRoots
@@ -74,40 +69,40 @@ def mcp(call: Call, tools: str | None, http: bool, port: int | None) -> None:
         share_heap()
         roots = None if is_named else ClientRoots(memory, open_memory)
         server = MemoryServer(memory, roots, keeps_schedule=True)
-        with answering_hooks(lambda: server.memory):
+        with _answering_hooks(lambda: server.memory):
             serve_stdio(server)
 
 
 @command()
-@click.option("--port", type=COUNT, help="0 takes any free one")
-@click.option("--host", metavar="ADDRESS", help="the address to listen on")
-@click.option("--log-level", metavar="LEVEL", type=Choice(_LEVELS), default="info", help=f"how much to write to standard error: {', '.join(_LEVELS)} (default: info)")  # fmt: skip
-def serve(call: Call, port: int | None, host: str | None, log_level: str) -> None:
+def serve(call: Call, log_level: str, **listens: int | str | None) -> None:
     """Answer other programs over HTTP, until stopped by Ctrl-C.
 
     Only this machine can reach it, and only with the token in .memolith/server-token, which is made on
     the first start and which `memolith token` shows.
+
+    Options:
+        --port N  0 takes any free one
+        --host ADDRESS  the address to listen on
+        --log-level debug|info|warning|error  how much to write to standard error (default: info)
 
     Examples:
         memolith serve
         memolith serve --port 0 --json
         memolith serve --log-level debug
     """
-    with _open(call, "rest", {"serve.port": port, "serve.host": host}) as memory:
-        sock = _prepare(memory, log_level)
-        from memolith.rest.running import serve as serve_rest
-
-        with answering_hooks(lambda: memory):
-            serve_rest(memory, sock, lambda: announce(call, memory, sock))
+    with _open(call, "rest", {f"serve.{name}": one for name, one in listens.items()}) as memory:
+        _serve(call, memory, log_level)
 
 
 @command("open")
-@flag("--link", help="print the address instead of opening a browser")
 def open_page(call: Call, link: bool) -> None:
     """Open the page in a browser, signed in: what the memory holds, why, and how to change it.
 
     If no server runs for this memory, one is started here and answers until Ctrl-C. The address works
     once, within a minute.
+
+    Options:
+        --link  print the address instead of opening a browser
 
     Examples:
         memolith open
@@ -115,19 +110,10 @@ def open_page(call: Call, link: bool) -> None:
     """
     with _open(call, "rest", {}) as memory:
         make_if_new(memory)
-        server = running_server(memory)
-        if server:
+        if server := running_server(memory):
             _lead_to_page(call, memory, server, link=link)
-            return
-        sock = _prepare(memory, "warning")
-        from memolith.rest.running import serve as serve_rest
-
-        def ready() -> None:
-            announce(call, memory, sock)
-            _lead_to_page(call, memory, _url(*sock.getsockname()[:2]), link=link)
-
-        with answering_hooks(lambda: memory):
-            serve_rest(memory, sock, ready)
+        else:
+            _serve(call, memory, "warning", lambda url: _lead_to_page(call, memory, url, link=link))
 
 
 def running_server(memory: Memory) -> str:
@@ -145,8 +131,8 @@ def _lead_to_page(call: Call, memory: Memory, server: str, *, link: bool) -> Non
     from memolith.web.signing_in import file_url, write_code
 
     url = write_code(memory.root, server, memory.jobs.clock)
-    if call.prints_json({"url": url}):
-        pass
+    if call.json:
+        output.say_json({"url": url})
     elif link:
         output.say(url)
     else:
@@ -154,7 +140,7 @@ def _lead_to_page(call: Call, memory: Memory, server: str, *, link: bool) -> Non
 
         # The code is in no command line, where other users could read it: the file leads there.
         opened = webbrowser.open(file_url(memory.root))
-        output.say(output.bold("Opened" if opened else "Open this"), f"  {file_url(memory.root)}")
+        output.report("Opened" if opened else "Open this", file_url(memory.root))
         if not opened:
             output.note("No browser was found here. To print the address: memolith open --link")
     sys.stdout.flush()
@@ -167,6 +153,30 @@ def _url(host: str, port: int) -> str:
 def _open(call: Call, channel: str, options: dict[str, Value | None]) -> Memory:
     given = {name: value for name, value in options.items() if value is not None}
     return call.open(reads=channel == "mcp", settings=given).via(channel)
+
+
+def _serve(
+    call: Call, memory: Memory, log_level: str, ready: Callable[[str], None] | None = None
+) -> None:
+    """Serve over HTTP; `ready` is called with the address as soon as it answers."""
+    sock = _prepare(memory, log_level)
+    from memolith.rest.running import serve as serve_rest
+
+    def begin() -> None:
+        announce(call, memory, sock)
+        if ready:
+            ready(_url(*sock.getsockname()[:2]))
+
+    with _answering_hooks(lambda: memory):
+        serve_rest(memory, sock, begin)
+
+
+def _answering_hooks(memory: Callable[[], Memory]) -> AbstractContextManager[None]:
+    """While this process serves a memory, answer the hooks that ask about it."""
+    from memolith.cli.agent import answer_warm
+    from memolith.hosts.warm import answering_hooks
+
+    return answering_hooks(memory, answer_warm, os.environ)
 
 
 def _prepare(memory: Memory, log_level: str) -> socket.socket:
@@ -219,11 +229,12 @@ def announce(call: Call, memory: Memory, sock: socket.socket, path: str = "") ->
     note_address(memory.root, host, port)
     url = _url(host, port) + path
     token_file = os.path.join(memory.root, TOKEN)
-    if not call.prints_json({"url": url, "token_file": token_file, "pid": os.getpid()}):
-        output.say(output.bold("Serving"), f"  {memory.root}  at  {url}")
-        output.say(f"  token   {token_file}")
+    if call.json:
+        output.say_json({"url": url, "token_file": token_file, "pid": os.getpid()})
+    else:
+        output.report("Serving", f"{memory.root}  at  {url}", ("token", token_file))
         if not host.startswith("127.") and host != "::1":
-            call.warn(["Others on the network can reach this, unencrypted."])
+            output.warn("Others on the network can reach this, unencrypted.")
     sys.stdout.flush()
 
 
@@ -243,21 +254,14 @@ def share_heap() -> None:
 
 
 @command()
-@click.argument("action", required=False, type=Choice(("add", "remove", "list")), help="add, remove or list: the tokens of further profiles")  # fmt: skip
-@click.argument("name", metavar="PROFILE", required=False, help="a named profile; with add, it may be new")  # fmt: skip
-@flag("--header", help="as the header of a request")
-@flag("--rotate", help="make a new one")
-@click.option("--max-requests", type=COUNT, help="with add: requests a minute")
-@click.option("--max-records", type=COUNT, help="with add: records and notes")
-@click.option("--max-bytes", type=COUNT, help="with add: bytes of Markdown and chats")
 def token(
     call: Call,
-    action: str | None,
+    choice: str | None,
     name: str | None,
     header: bool,
     rotate: bool,
     **limits: int | None,
-) -> None:
+) -> Steps:
     """Show the token that callers of `memolith serve` must send; it is made when there is none yet.
 
     With --rotate it is replaced: servers that are running take the new one at once, and refuse the old
@@ -267,6 +271,15 @@ def token(
     given. Who shows it, over REST or MCP, uses that profile and no other. It is shown once; another `add`
     replaces it.
 
+    Options:
+        [add|remove|list]  the tokens of further profiles
+        [NAME]  of a profile; with add, it may be new
+        --header  as the header of a request
+        --rotate  make a new one
+        --max-requests N  with add: requests a minute
+        --max-records N  with add: records and notes
+        --max-bytes N  with add: bytes of Markdown and chats
+
     Examples:
         memolith token
         memolith token --header | curl -H @- http://127.0.0.1:8788/api/v1/status
@@ -275,59 +288,71 @@ def token(
         memolith token remove ana
         memolith token list
     """
-    if action is not None:
-        given = {one.removeprefix("max_"): limit or 0 for one, limit in limits.items()}
-        _tokens_of_profiles(call, action, name, given, header=header)
+    if choice in ("remove", "list"):
+        yield from _granted(call, choice, name)
         return
-    from memolith.jobs.server_files import TOKEN, server_token
+    if choice == "add":
+        given = {one.removeprefix("max_"): limit or 0 for one, limit in limits.items()}
+        text, more = _grant(call, name, given), {"profile": name}
+    else:
+        from memolith.jobs.server_files import TOKEN, server_token
 
-    with call.open() as memory:
-        text = server_token(memory.root, memory.config.store, rotate=rotate)
-        file = os.path.join(memory.root, TOKEN)
-    if not call.prints_json({"token": text, "file": file}):
-        output.say(f"Authorization: Bearer {text}" if header else text)
+        with call.open() as memory:
+            text = server_token(memory.root, memory.config.store, rotate=rotate)
+            more = {"file": os.path.join(memory.root, TOKEN)}
+    yield {"token": text, **more}
+    output.say(f"Authorization: Bearer {text}" if header else text)
 
 
-def _tokens_of_profiles(
-    call: Call, action: str, name: str | None, limits: dict[str, int], *, header: bool
-) -> None:
-    from memolith.rest.tokens import FILE, Limits, add_grant, read_grants, remove_grant
+def _granted(call: Call, action: str, name: str | None) -> Steps:
+    """The profiles that have a token; or take the token of one away."""
+    from memolith.rest.tokens import FILE, read_grants, remove_grant
 
     profile, loaded = call.load({}, use_default=True)
-    store, home = loaded.config.store, profile.home
     if action == "list":
-        grants = read_grants(os.path.join(home, FILE))
-        rows = [[one.profile, *(f"{k}={n}" for k, n in asdict(one.limits).items() if n)] for one in grants]  # fmt: skip
-        if not call.prints_json({"profiles": [one.to_dict() for one in grants]}):
-            output.table(rows)
+        grants = read_grants(os.path.join(profile.home, FILE))
+        yield {"profiles": grants}
+        for one in grants:
+            output.say(
+                "  ".join([one.profile, *(f"{k}={n}" for k, n in asdict(one.limits).items() if n)])
+            )
         return
-    if name is None:
-        raise UsageError("PROFILE is missing.", hint=f"memolith token {action} ana")
-    if action == "remove":
-        if not remove_grant(home, store, name):
-            raise UsageError(f"{name} has no token.", hint="memolith token list")
-        if not call.prints_json({"profile": name}):
-            output.say(output.bold("Removed"), f"  the token of {name}")
-        return
+    if not remove_grant(profile.home, loaded.config.store, _named(name, action)):
+        raise UsageError(f"{name} has no token.", hint="memolith token list")
+    yield {"profile": name}
+    output.report("Removed", f"the token of {name}")
+
+
+def _grant(call: Call, name: str | None, limits: dict[str, int]) -> str:
+    """A new token for a profile, which may be new itself."""
+    from memolith.rest.tokens import Limits, add_grant
+
+    profile, loaded = call.load({}, use_default=True)
     named = copy(call)
-    named.profile, named.root = name, None
+    named.profile, named.root = _named(name, "add"), None
     with named.open(create=True) as memory:
         make_if_new(memory)
-    text = add_grant(home, store, name, Limits(**limits))
-    if not call.prints_json({"token": text, "profile": name}):
-        output.say(f"Authorization: Bearer {text}" if header else text)
+    return add_grant(profile.home, loaded.config.store, named.profile, Limits(**limits))
+
+
+def _named(name: str | None, action: str) -> str:
+    if name is None:
+        raise UsageError("NAME is missing.", hint=f"memolith token {action} ana")
+    return name
 
 
 @command()
-@flag("--once", help="run what is due now, and end")
-@flag("--all", "every", help="keep every profile of this user")
-def maintain(call: Call, once: bool, every: bool) -> None:
+def maintain(call: Call, once: bool, all_: bool) -> Steps:
     """Run the jobs that are switched on when they are due, one after the other, until Ctrl-C.
 
     The switches are compact.enabled, dream.enabled and experiences.enabled. With --once, run what is due
     now and end, for cron or a systemd timer. A job that never ran is due; a run that was missed is made
     up for once. Of many processes, `memolith serve` and `memolith mcp` included, one at a time keeps the
     schedule.
+
+    Options:
+        --once  run what is due now, and end
+        --all  keep every profile of this user
 
     Examples:
         memolith maintain --once
@@ -343,9 +368,8 @@ def maintain(call: Call, once: bool, every: bool) -> None:
             show_report(call, report)
 
     with ExitStack() as stack:
-        memories = [
-            stack.enter_context(one.open()) for one in (_profiles(call) if every else [call])
-        ]
+        calls = _profiles(call) if all_ else [call]
+        memories = [stack.enter_context(one.open()) for one in calls]
         is_on = any(scheduled_jobs(one.config) for one in memories)
         kept = [one for one in memories if one.profile.exists and scheduled_jobs(one.config)]
         if kept and not once:
@@ -353,11 +377,10 @@ def maintain(call: Call, once: bool, every: bool) -> None:
             return
         reports: list[JobReport] = []
         for memory in kept:
-            if every:
+            if all_:
                 output.note(f"{memory.profile.name}:")
             reports += run_due(memory.jobs, say=output.note, tell=show)
-    if call.prints_json(JobList(tuple(reports))):
-        return
+    yield JobList(tuple(reports))
     if not is_on:
         output.note("No job is switched on. Try: ", call.again("config set compact.enabled true"))
     elif not reports:

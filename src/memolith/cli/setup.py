@@ -9,33 +9,57 @@ import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import replace
-
-import click
+from dataclasses import asdict, replace
 
 from memolith.approvals import is_approved, read_approvals
-from memolith.cli import exit_codes, output
-from memolith.cli.exit_codes import UsageError
-from memolith.cli.options import Call, at_terminal, command, confirmed, flag, yes_option
+from memolith.cli import output
+from memolith.cli.options import (
+    OK,
+    UNHEALTHY,
+    Call,
+    Steps,
+    UsageError,
+    at_terminal,
+    command,
+    confirmed,
+    group,
+    kind_of,
+    suggestion,
+)
 from memolith.clock import Clock
-from memolith.config.load import open_profile, settings_from_flags
-from memolith.errors import NotFoundError, RefusedError
+from memolith.config.edit import set_setting, unset_setting
+from memolith.config.load import (
+    LoadedConfig,
+    known_setting,
+    open_profile,
+    settings_from_flags,
+    with_line,
+)
+from memolith.config.sections import SCHEDULED, SECTIONS, SETTINGS, setting_value
+from memolith.config.setting import ARGUMENT, toml_value
+from memolith.errors import NotFoundError
 from memolith.files.folder import SECOND_NAME
 from memolith.jobs.reports import Check, DoctorReport, Status
 from memolith.jobs.trust import Survey, survey, withdraw
 from memolith.jobs.trust import approve as approve_folder
 from memolith.memory import open_store
 from memolith.profile import Profile
-from memolith.reports import InitReport
+from memolith.reports import InitReport, SettingChange, SettingProblem, Settings, SettingValue
 from memolith.store import Store
 from memolith.text.wording import counted, refused_chunks
 
+# Of a check: its sign, the same without Unicode, and how both look.
+_SIGNS = {
+    "error": ("✗", "x", output.red),
+    "warn": ("!", "!", output.yellow),
+    "info": ("·", ".", output.dim),
+    "ok": ("✓", "+", output.green),
+    "off": ("-", "-", output.dim),
+}
+
 
 @command()
-@click.argument("folder", metavar="[DIR]", required=False, help="as --root DIR")
-@flag("--git", help="keep it in git, where two machines' records are merged")
-@yes_option
-def init(call: Call, folder: str | None, git: bool, yes: bool) -> int:
+def init(call: Call, dir: str | None, git: bool, yes: bool) -> Steps:  # noqa: A002
     """Make the folder of a memory, with MEMORY.md, USER.md and memolith.toml in it.
 
     Commands run below the folder use it then. Files that are there stay as they are; if they are a memory,
@@ -44,52 +68,52 @@ def init(call: Call, folder: str | None, git: bool, yes: bool) -> int:
     the one it is in, and git learns to merge what several machines wrote: once in each clone. Other commands
     make what they need by themselves, except a profile with a name of its own.
 
+    Options:
+        [DIR]  as --root DIR
+        --git  keep it in git, where two machines' records are merged
+        --yes  do not ask
+
     Examples:
         memolith init
         memolith init ~/notes/memory
         memolith init --profile work
         memolith init --git ~/notes/memory
     """
-    if folder and (call.root or call.profile):
+    if dir and (call.root or call.profile):
         raise UsageError("DIR is given twice.", hint="Leave out --root and --profile.")
-    call.root = folder or call.root
+    call.root = dir or call.root
     with call.open(create=True) as memory:
         # What the environment names is approved for one process, what is typed here for good.
         is_named = memory.profile.found_by == "argument" and call.root
-        if is_named and not _may_use(call, memory.profile, git=git, yes=yes):
-            return exit_codes.DECLINED
+        if is_named:
+            _ask_about_old_memory(call, memory.profile, git=git, yes=yes)
         made = memory.init()
+        in_git: tuple[str, ...] = ()
         if is_named:
             approve_folder(memory.root, memory.profile.home, Clock().now())
-        in_git: tuple[str, ...] = ()
         if git:
             from memolith.jobs.machines import set_up_git
 
             in_git = set_up_git(memory.root, memory.config.store)
         else:
             _keep_out_of_git(memory.root, asks=at_terminal() and not call.json and not yes)
-    report = InitReport(profile=memory.profile.name, root=memory.root, made=made, git=in_git)
-    if not call.prints_json(report):
-        for path in made:
-            output.say(output.bold("Made"), f"  {path}")
-        for sentence in in_git:
-            output.say(sentence)
-        is_new = made or in_git
-        output.say(
-            "This memory is in " if is_new else "Everything was there already, in ", memory.root
-        )
-    return exit_codes.OK
+    yield InitReport(profile=memory.profile.name, root=memory.root, made=made, git=in_git)
+    for path in made:
+        output.report("Made", path)
+    for sentence in in_git:
+        output.say(sentence)
+    is_new = made or in_git
+    output.say("This memory is in " if is_new else "Everything was there already, in ", memory.root)
 
 
-def _may_use(call: Call, profile: Profile, *, git: bool, yes: bool) -> bool:
-    """Whether the user approves a memory that is already in the folder."""
-    if not profile.exists or is_approved(profile.root, profile.home):
-        return True
-    if os.path.realpath(profile.root).startswith(os.path.realpath(profile.home) + os.sep):
-        return True
-    found = survey(profile.root)
-    again = f"memolith init {'--git ' * git}{shlex.quote(profile.root)} --yes"
-    return found is None or yes_to_memory(call, found, again, yes=yes)
+def _ask_about_old_memory(call: Call, profile: Profile, *, git: bool, yes: bool) -> None:
+    """Let the user approve a memory that is already in the folder."""
+    is_at_home = os.path.realpath(profile.root).startswith(os.path.realpath(profile.home) + os.sep)
+    if profile.exists and not is_at_home and not is_approved(profile.root, profile.home):
+        found = survey(profile.root)
+        again = f"memolith init {'--git ' * git}{shlex.quote(profile.root)} --yes"
+        if found:
+            _ask_about_memory(call, found, again, yes=yes)
 
 
 def _keep_out_of_git(root: str, *, asks: bool) -> None:
@@ -110,44 +134,50 @@ def _keep_out_of_git(root: str, *, asks: bool) -> None:
 
 
 @command()
-@click.argument("folder", metavar="[DIR]", required=False, help="the folder of the memory")
-@flag("--list", "lists", help="show the approved folders")
-@flag("--remove", help="take the approval of DIR back")
-@yes_option
-def trust(call: Call, folder: str | None, lists: bool, remove: bool, yes: bool) -> int:
+def trust(call: Call, dir: str | None, list_: bool, remove: bool, yes: bool) -> Steps:  # noqa: A002
     """Approve the memory of a folder, so that it is used wherever you work below that folder.
 
     Somebody else may have written it: a memory that came with a cloned project says what an agent of yours
     takes for its own. The command shows what the memory holds and asks. Without DIR it is the nearest memory
     above the current folder.
 
+    Options:
+        [DIR]  the folder of the memory
+        --list  show the approved folders
+        --remove  take the approval of DIR back
+        --yes  do not ask
+
     Examples:
         memolith trust ~/work/project
         memolith trust --list
         memolith trust --remove ~/work/project
     """
-    profile, _ = open_profile(folder or call.root, lenient=True, use_default=True)
+    profile, _ = open_profile(dir or call.root, lenient=True, use_default=True)
     root, home = profile.unapproved or profile.root, profile.home
-    if lists:
-        _list_approved(call, home)
+    if list_:
+        folders = list(_approved(home))
+        yield {"folders": folders}
+        unused = {"missing": ", not used: missing", "other owner": ", not used: other owner"}
+        for path, approved, state in (one.values() for one in folders):
+            output.say(f"{path}  approved {str(approved)[:10]}{unused.get(str(state), '')}")
+        if not folders:
+            output.note("No folder is approved yet: memolith trust DIR")
     elif remove:
         path = withdraw(root, home)
-        if not call.prints_json({"root": path, "approved": False}):
-            output.say(output.bold("No longer approved"), f"  {path}")
+        yield {"root": path, "approved": False}
+        output.report("No longer approved", path)
     else:
         found = survey(root) if os.path.isdir(root) else None
         if found is None:
             make = f"To make one: memolith init {shlex.quote(root)}"
             raise NotFoundError(f"There is no memory in {root}.", name=root, hint=make)
-        if not yes_to_memory(call, found, f"memolith trust {shlex.quote(root)} --yes", yes=yes):
-            return exit_codes.DECLINED
+        _ask_about_memory(call, found, f"memolith trust {shlex.quote(root)} --yes", yes=yes)
         approve_folder(root, home, Clock("").now())
-        if not call.prints_json({**found.to_dict(), "approved": True}):
-            output.say(output.bold("Approved"), f"  {found.root}")
-    return exit_codes.OK
+        yield {**found.to_dict(), "approved": True}
+        output.report("Approved", found.root)
 
 
-def yes_to_memory(call: Call, found: Survey, again: str, *, yes: bool) -> bool:
+def _ask_about_memory(call: Call, found: Survey, again: str, *, yes: bool) -> None:
     """Show what would be approved and ask; without a terminal, `again` is the way to say yes."""
     files = counted(found.files, "Markdown file")
     holds = f"{found.root} holds {counted(found.records, 'record')} in {files}"
@@ -159,39 +189,19 @@ def yes_to_memory(call: Call, found: Survey, again: str, *, yes: bool) -> bool:
             owner = pwd.getpwuid(found.owner).pw_name
         holds += f"; it belongs to {owner}"
     output.note(f"{holds}.")
-    if yes:
-        return True
-    if call.json or not at_terminal():
-        message = "Only you can approve a memory, and there is no terminal to ask you on. Nothing was changed."  # fmt: skip
-        raise RefusedError(message, hint=f"If you know who wrote it: {again}")
-    if confirmed("Let your agents use this memory?"):
-        return True
-    output.note("Nothing was changed.")
-    return False
+    if not yes:
+        call.ask("Let your agents use this memory?", sure=again)
 
 
-def _list_approved(call: Call, home: str) -> None:
-    folders = []
+def _approved(home: str) -> Iterator[dict[str, object]]:
     for path, known in sorted(read_approvals(home).items()):
         state = "approved" if is_approved(path, home) else "other owner"
         state = state if os.path.isdir(path) else "missing"
-        folders.append({"root": path, "approved": known.get("approved"), "state": state})
-    if call.prints_json({"folders": folders}):
-        return
-    unused = {"missing": ", not used: missing", "other owner": ", not used: other owner"}
-    output.table(
-        (
-            str(one["root"]),
-            f"approved {str(one['approved'])[:10]}{unused.get(str(one['state']), '')}",
-        )
-        for one in folders
-    )
-    if not folders:
-        output.note("No folder is approved yet: memolith trust DIR")
+        yield {"root": path, "approved": known.get("approved"), "state": state}
 
 
 @command()
-def status(call: Call) -> None:
+def status(call: Call) -> Steps:
     """Show which memory is used, what it holds, and how far its index is.
 
     Examples:
@@ -202,32 +212,23 @@ def status(call: Call) -> None:
     with call.open(reads=True) as memory:
         found = memory.status()
         schedule = list(notices(memory.config, memory.profile))
-    if call.prints_json(found):
-        return
-    for label, value in (*_status_lines(found), *_index_lines(call, found), *schedule):
-        if value:
-            output.say(output.dim(f"{label:12}"), value)
-    call.warn(found.warnings, see="doctor")
+    call.see = "doctor"
+    yield found
+    output.pairs(*_status_lines(call, found), *schedule)
     call.warn(found.index.warnings if found.index else ())
 
 
-def _status_lines(found: Status) -> Iterator[tuple[str, str]]:
-    yield "profile", found.profile
-    yield "folder", found.root
+def _status_lines(call: Call, found: Status) -> Iterator[tuple[str, object]]:
+    yield from {"profile": found.profile, "folder": found.root}.items()
     if not found.initialised:
         yield "", "Nothing remembered yet. The first record makes the folder."
         return
     yield "records", f"{found.records:,}"
     for name in ("notes", "daily_logs", "turns", "archived", "forgotten", "backups"):
-        if count := getattr(found, name):
-            yield "chat turns" if name == "turns" else name.replace("_", " "), f"{count:,}"
+        count = getattr(found, name)
+        yield "chat turns" if name == "turns" else name.replace("_", " "), count and f"{count:,}"
     yield "size", _size(found.bytes)
-
-
-def _index_lines(call: Call, found: Status) -> Iterator[tuple[str, str]]:
     index = found.index
-    if not found.initialised:
-        return
     if index is None or not index.exists:
         yield "index", "none yet; the first search or `memolith sync` makes it"
     elif index.damaged:
@@ -239,11 +240,11 @@ def _index_lines(call: Call, found: Status) -> Iterator[tuple[str, str]]:
         state = behind if index.changed else "in line with the files"
         yield "index", f"{held}, {_size(index.bytes)}; {state}"
         yield "model", index.model or "none yet"
-        if index.without_vector:
-            chunks = counted(index.without_vector, "chunk")
-            yield "", f"{chunks} not embedded yet: found by words only"
-        if index.refused:
-            yield "", refused_chunks(index.refused)
+        unembedded = (
+            f"{counted(index.without_vector, 'chunk')} not embedded yet: found by words only"
+        )
+        yield "", index.without_vector and unembedded
+        yield "", index.refused and refused_chunks(index.refused)
 
 
 def _size(number: float) -> str:
@@ -254,13 +255,15 @@ def _size(number: float) -> str:
 
 
 @command()
-@flag("--fix", help="mend what can be mended without touching anybody's words: modes, the work of a killed writer, left-over files; asks before it copies files with a second name")  # fmt: skip
-@yes_option
-def doctor(call: Call, fix: bool, yes: bool) -> int:
+def doctor(call: Call, fix: bool, yes: bool) -> Steps:
     """Look at everything that can be wrong with a memory.
 
     Damaged lines by file and line number, links, modes, locks, backups, what a crash left behind. Nothing is
     changed without --fix. The exit code tells whether anything is an error.
+
+    Options:
+        --fix  mend what can be mended without touching anybody's words: modes, the work of a killed writer, left-over files; asks before it copies files with a second name
+        --yes  do not ask
 
     Examples:
         memolith doctor
@@ -276,16 +279,17 @@ def doctor(call: Call, fix: bool, yes: bool) -> int:
             if confirmed("Keep their content, each in a file of its own?"):
                 again = memory.doctor(fix=True, copy_linked=True)
                 report = replace(again, mended=(*report.mended, *again.mended))
-    report = replace(report, checks=_with_hosts(call, report.checks))
-    hints = (check.hint and call.here(check.hint) for check in report.checks)
-    checks = (replace(one, hint=hint) for one, hint in zip(report.checks, hints, strict=True))
+    checks = (
+        replace(one, hint=one.hint and call.here(one.hint))
+        for one in _with_hosts(call, report.checks)
+    )
     report = replace(report, checks=tuple(checks))
-    if not call.prints_json(report):
-        _print_checks(report)
-    return exit_codes.OK if report.healthy else exit_codes.UNHEALTHY
+    call.code = call.code if report.healthy else UNHEALTHY
+    yield report
+    _print_checks(report)
 
 
-def _with_hosts(call: Call, checks: tuple[Check, ...]) -> tuple[Check, ...]:
+def _with_hosts(call: Call, checks: tuple[Check, ...]) -> list[Check]:
     """The checks with those of the hosts that we installed into, which take the place of a mere look."""
     from memolith.cli.hosts import installations
     from memolith.hosts.catalog import HOSTS
@@ -296,32 +300,24 @@ def _with_hosts(call: Call, checks: tuple[Check, ...]) -> tuple[Check, ...]:
     ours = [host for host in HOSTS.values() if installed.has(host)]
     found = [check for host in ours for check in check_installed(host, installed)]
     titles = tuple(f"{host.title}{end}" for host in ours for end in " :")
-    others = [
+    found += (
         one
         for one in checks
-        if not (
-            ours and one.id == "hosts" and (one.status == "ok" or one.message.startswith(titles))
-        )
-    ]
-    both = [*others, *found]
-    return tuple(sorted(both, key=lambda check: WORST_FIRST.index(check.status)))
+        if not ours
+        or one.id != "hosts"
+        or not (one.status == "ok" or one.message.startswith(titles))
+    )
+    return sorted(found, key=lambda check: WORST_FIRST.index(check.status))
 
 
 def _print_checks(report: DoctorReport) -> None:
     """Print what was found, worst first, in the colour of its status."""
-    looks = {
-        "error": ("✗", "x", output.red),
-        "warn": ("!", "!", output.yellow),
-        "info": ("·", ".", output.dim),
-        "ok": ("✓", "+", output.green),
-        "off": ("-", "-", output.dim),
-    }
     for sentence in report.mended:
         output.say(f"Mended: {sentence}")
     width = max(len(check.label) for check in report.checks)
-    column = 0 if _can_print("".join(look[0] for look in looks.values())) else 1
+    column = 0 if (sys.stdout.encoding or "").lower().startswith("utf") else 1
     for check in report.checks:
-        look = looks[check.status]
+        look = _SIGNS[check.status]
         output.paragraph(f"{look[column]} {check.label:{width}}  ", check.message, label=look[2])
         if check.hint:
             output.paragraph(" " * (width + 4), check.hint, body=output.dim)
@@ -331,32 +327,173 @@ def _print_checks(report: DoctorReport) -> None:
     output.say(f"{found}." if found else "Nothing is wrong.")
 
 
-def _can_print(text: str) -> bool:
-    try:
-        text.encode(sys.stdout.encoding or "ascii")
-    except (UnicodeEncodeError, LookupError):
-        return False
-    return True
-
-
 @command()
-@flag("--rebuild", help="delete the index first, and make it again")
-def sync(call: Call, rebuild: bool) -> None:
+def sync(call: Call, rebuild: bool) -> Steps:
     """Bring the index in line with the files.
 
     Every search does this too; after a large import it is nicer to do it once, and to watch. With --rebuild the
     index is made again from the files; nothing you wrote is touched.
 
+    Options:
+        --rebuild  delete the index first, and make it again
+
     Examples:
-        memolith sync
         memolith sync --rebuild
     """
     with call.open() as memory, output.progress("Indexing", "files") as bar:
         report = memory.index.rebuild(bar) if rebuild else memory.index.sync(bar)
-    if call.prints_json(report):
-        return
+    yield report
     indexed = f"{report.indexed:,} indexed ({counted(report.chunks, 'chunk')})"
     done = [indexed] * bool(report.indexed) + [f"{report.removed:,} removed"] * bool(report.removed)
     parts = (counted(report.files, "file"), ", ".join(done))
-    output.say(output.bold("In sync"), f"  {'; '.join(filter(None, parts))}")
-    call.warn(report.warnings)
+    output.report("In sync", "; ".join(filter(None, parts)))
+
+
+@group()
+def config() -> None:
+    """Show settings and change them.
+
+    A change goes to the memolith.toml of the profile, or with --user to the file for all of your profiles. A
+    value is checked before it is written.
+
+    Examples:
+        memolith config show
+        memolith config show trim --origin
+        memolith config show --changed
+        memolith config set trim.max_records 500
+        memolith config set profile.timezone Europe/Madrid --user
+        memolith config unset trim.max_records
+        memolith config path
+    """
+
+
+def _load(call: Call, *, writes: bool = False) -> tuple[Profile, LoadedConfig]:
+    """Leave out what is wrong in the files: how else could one look at it here, and mend it."""
+    return call.load(settings_from_flags(call.set), lenient=True, use_default=not writes)
+
+
+def _read(call: Call) -> LoadedConfig:
+    """The settings as they are now; what is wrong in the files is said, and the exit code tells it too."""
+    _, loaded = _load(call)
+    for problem in loaded.problems:
+        output.warn(with_line(problem))
+        output.note(call.here(problem.hint))
+        call.code = kind_of(problem)[1]
+    return loaded
+
+
+def _setting(loaded: LoadedConfig, name: str) -> SettingValue:
+    return setting_value(loaded.config, loaded.origins, name)
+
+
+def _assignment(setting: SettingValue) -> str:
+    return f"{setting.name} = {toml_value(setting.value)}"
+
+
+@config.action("show")
+def show(call: Call, section: str | None, origin: bool, changed: bool) -> Steps:
+    """Show every setting with its value, by section.
+
+    Options:
+        [SECTION]  only this section, such as search
+        --origin  also where each value comes from
+        --changed  only what differs from the defaults
+    """
+    if section is not None and section not in SECTIONS:
+        raise UsageError(f"{section!a} is not a section.", hint=suggestion(section, SECTIONS))
+    loaded = _read(call)
+    every = (_setting(loaded, one) for one in SETTINGS if section in (None, one.split(".")[0]))
+    chosen = tuple(one for one in every if not changed or one.value != one.default)
+    problems = (
+        SettingProblem(
+            name=one.setting, file=one.origin, message=with_line(one), hint=call.here(one.hint)
+        )
+        for one in loaded.problems
+    )
+    yield Settings(settings=chosen, problems=tuple(problems))
+    part = ""
+    for one in chosen:
+        if part != (part := one.name.partition(".")[0]):
+            output.say(output.bold(f"[{part}]"))
+        output.say(_assignment(one), output.dim(f"  {one.origin}" if origin else ""))
+        output.paragraph("    ", one.doc, body=output.dim)
+    if not chosen:
+        output.note("Every setting has its default.")
+
+
+@config.action("get")
+def get(call: Call, key: str, origin: bool) -> Steps:
+    """Print the value of one setting.
+
+    Options:
+        KEY  such as trim.max_records
+        --origin  also where each value comes from
+    """
+    loaded = _read(call)
+    known_setting(key, ARGUMENT)
+    found = _setting(loaded, key)
+    yield found
+    if origin:
+        output.say(f"{_assignment(found)}  {found.origin}")
+    else:  # bare, for scripts
+        output.say(found.value if isinstance(found.value, str) else toml_value(found.value))
+
+
+@config.action("set")
+def set_(call: Call, key: str, value: str, user: bool) -> Steps:
+    """Write a setting into its file.
+
+    Options:
+        KEY  such as trim.max_records
+        VALUE  true, false, a number or text
+        --user  for all of your profiles
+    """
+    from memolith.files.transaction import rewrite_file
+
+    profile, loaded = _load(call, writes=not user)
+    change = set_setting(profile, key, value, for_user=user)
+    rewrite_file(change.path, change.apply, loaded.config.store)
+    written, file = SETTINGS[key].check(value, ARGUMENT), change.path
+    loaded, call.code = _read(call), OK  # other mistakes do not undo it
+    now = _setting(loaded, key)
+    yield SettingChange(**asdict(now), written=written, file=file)
+    output.report("Set", f"{key} = {toml_value(written)}  in {file}")
+    if now.origin != file:
+        output.note(f"Not in effect here, because of: {now.origin}")
+        output.note(f"There it says: {_assignment(now)}")
+    elif written is True and key.removesuffix(".enabled") in SCHEDULED:
+        output.note("It runs when it is due, while memolith mcp, memolith serve or memolith maintain runs.")  # fmt: skip
+    elif now.restart:
+        output.note("It takes effect when a server is restarted.")
+
+
+@config.action("unset")
+def unset(call: Call, key: str, user: bool) -> Steps:
+    """Take a setting out of its file.
+
+    Options:
+        KEY  such as trim.max_records
+        --user  for all of your profiles
+    """
+    from memolith.files.transaction import rewrite_file
+
+    profile, loaded = _load(call, writes=not user)
+    change = unset_setting(profile, key, for_user=user)
+    removed, file = rewrite_file(change.path, change.apply, loaded.config.store), change.path
+    loaded, call.code = _read(call), OK  # other mistakes do not undo it
+    now = _setting(loaded, key) if key in SETTINGS else None
+    yield {**(now.to_dict() if now else {"name": key}), "removed": removed, "file": file}
+    if removed:
+        is_now = now and f"It is now: {_assignment(now)}  ({now.origin})"
+        output.report("Unset", f"{key}  in {file}", ("", is_now))
+    else:
+        output.note(f"{key} is not set in {file}; it comes from: {loaded.origins[key]}")
+
+
+@config.action("path")
+def path(call: Call) -> Steps:
+    """Print the two files that settings are read from."""
+    profile, _ = _load(call)
+    files = {"profile": profile.settings_file, "user": profile.user_settings_file}
+    yield files
+    output.pairs(*files.items())

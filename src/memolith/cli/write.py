@@ -8,94 +8,72 @@ from datetime import datetime, timedelta
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
-import click
-
-from memolith.cli import exit_codes, output
-from memolith.cli.exit_codes import UsageError
+from memolith.cli import output
 from memolith.cli.options import (
-    COUNT,
-    FRACTION,
     STANDARD_INPUT,
     Call,
-    Function,
+    Steps,
+    UsageError,
     at_terminal,
     command,
-    confirmed,
-    duration,
-    flag,
-    kind_option,
     read_metadata,
     read_standard_input,
-    sensitivity_option,
     text_of,
-    yes_option,
 )
 from memolith.clock import Clock
-from memolith.errors import RefusedError
 from memolith.memory import Memory
 from memolith.text.summary_line import handle
 from memolith.text.wording import counted
-from memolith.types import CATEGORIES, Record, SessionKind
+from memolith.types import Record, SessionKind
 from memolith.visibility import visible
 
 if TYPE_CHECKING:
     from memolith.results import Turn
 
-_KIND = kind_option("what a group writes is marked as from outside")
-_EITHER_ID = "the record; the first characters will do"
-
-
-def _record_options(category: str) -> Callable[[Function], Function]:
-    """The options that describe a record."""
-
-    def add(function: Function) -> Function:
-        for option in (
-            click.option("--timestamp", metavar="WHEN", help="when it was learned: a day or a moment of the past"),
-            click.option("--confidence", type=FRACTION, default=1.0, help="how sure it is, from 0 to 1"),
-            click.option("--keyword", "keywords", metavar="WORD", multiple=True, help="a word to find it by; may be repeated"),
-            sensitivity_option("private-user"),
-            _KIND,
-            click.option("--session", metavar="ID", default="main", help="the session it belongs to (default: main)"),
-            click.option(
-                "--category", metavar="NAME", default=category,
-                help=f"any word; {', '.join(CATEGORIES[:5])} … have a meaning (default: {category})",
-            ),
-        ):  # fmt: skip
-            function = option(function)
-        return function
-
-    return add
-
 
 @command()
-@click.argument("text", nargs=-1, help="what to remember; - reads standard input")
-@click.option("--expires", metavar="WHEN", help="a day (2026-12-31), or a time from now (12h, 7d, 2w)")  # fmt: skip
-@_record_options("note")
-def remember(call: Call, /, text: Sequence[str], **options: Any) -> None:
+def remember(call: Call, text: Sequence[str], **options: Any) -> Steps:
     """Write one thing down, in today's daily log and in MEMORY.md, and say where.
+
+    Options:
+        TEXT...  what to remember; - reads standard input
+        --expires WHEN  a day (2026-12-31), or a time from now (12h, 7d, 2w)
+        --category NAME  any word; note, fact, preference, user-preference, decision … have a meaning (default: note)
+        --session ID  the session it belongs to (default: main)
+        --kind main|dm|heartbeat|group  of the session: what a group writes is marked as from outside (default: main)
+        --sensitivity public|private-user|secret|operational  who may see it (default: private-user)
+        --keyword WORD...  a word to find it by; may be repeated
+        --confidence FRACTION  how sure it is, from 0 to 1 (default: 1)
+        --timestamp WHEN  when it was learned: a day or a moment of the past
 
     Examples:
         memolith remember "Ana owns the release key" --category fact
         memolith remember "The build is red" --expires 7d
         git log -1 --format=%s | memolith remember
     """
-    content = text_of(text, 'memolith remember "Ana owns the release key"')
-    _write(call, Memory.remember, content, "Remembered", **options)
+    return _write(call, Memory.remember, text_of(text), "Remembered", **options)
 
 
 @command()
-@click.argument("text", nargs=-1, help="the note; - reads standard input")
-@click.option("--title", default="", help="becomes the file's name (default: its first words)")
-@_record_options("fact")
-def save(call: Call, /, text: Sequence[str], **options: Any) -> None:
+def save(call: Call, text: Sequence[str], title: str | None, **options: Any) -> Steps:
     """Write a note: a record in a file of its own, `memory/<category>/<date>-<title>.md`.
+
+    Options:
+        TEXT...  the note; - reads standard input
+        --title TEXT  becomes the file's name (default: its first words)
+        --category NAME  any word; note, fact, preference, user-preference, decision … have a meaning (default: fact)
+        --session ID  the session it belongs to (default: main)
+        --kind main|dm|heartbeat|group  of the session: what a group writes is marked as from outside (default: main)
+        --sensitivity public|private-user|secret|operational  who may see it (default: private-user)
+        --keyword WORD...  a word to find it by; may be repeated
+        --confidence FRACTION  how sure it is, from 0 to 1 (default: 1)
+        --timestamp WHEN  when it was learned: a day or a moment of the past
 
     Examples:
         memolith save "Releases happen on Tuesdays." --category fact --title "Release days"
         memolith save --title "Meeting with Ana" --category event < meeting.md
     """
-    content = text_of(text, 'memolith save "Releases happen on Tuesdays."')
-    _write(call, Memory.save_note, content, "Saved", **options)
+    return _write(call, Memory.save_note, text_of(text), "Saved", title=title or "", **options)
 
 
 def _write(
@@ -106,18 +84,18 @@ def _write(
     *,
     kind: SessionKind,
     **options: Any,
-) -> None:
+) -> Steps:
     with call.open() as memory:
         for name, read in {"timestamp": parse_timestamp, "expires": parse_expiry}.items():
             if options.get(name):
                 options[name] = read(options[name], memory.config.profile.timezone)
-        _say_written(call, memory, method(memory.via(kind=kind), text, **options), done)
+        options["keywords"] = options.pop("keyword")
+        yield from _written(call, memory, method(memory.via(kind=kind), text, **options), done)
 
 
-def _say_written(call: Call, memory: Memory, record: Record, done: str) -> None:
-    """Say what really happened: written, merged into what says the same, or already there."""
-    if call.prints_json(record):
-        return
+def _written(call: Call, memory: Memory, record: Record, done: str) -> Steps:
+    """What really happened: written, merged into what says the same, or already there."""
+    yield record
     place = str(record.citation)
     if done == "Saved" and record.citation:  # in a file of its own
         place = record.citation.path
@@ -125,8 +103,7 @@ def _say_written(call: Call, memory: Memory, record: Record, done: str) -> None:
         done = "Merged"
     elif record.reused:
         done = f"Already {done.lower()}"
-    output.say(output.bold(done), f"  {place}")
-    call.warn(record.warnings)
+    output.report(done, place)
     if record.sensitivity == "secret" and "aved" not in done:
         call.warn(
             f"{known.citation} shows the same text, or what it was before, to everybody."
@@ -137,17 +114,19 @@ def _say_written(call: Call, memory: Memory, record: Record, done: str) -> None:
 
 
 @command()
-@click.option("--user", metavar="TEXT", help="what the user said; - reads standard input")
-@click.option("--assistant", metavar="TEXT", help="what the agent answered; - reads standard input")
-@click.option("--chat", metavar="ID", help="the chat (default: main, or all to show)")
-@click.option("--platform", metavar="NAME", default="cli", help="where it was said (default: cli)")
-@_KIND
-@click.option("--limit", type=COUNT, default=10, help="turns to show (default: 10)")
-@flag("--hook", help="log the turn whose end the host of an agent reports")
-def log(call: Call, /, chat: str | None, limit: int, kind: SessionKind, **turn: Any) -> None:
+def log(call: Call, chat: str | None, limit: int, kind: SessionKind, **turn: Any) -> Steps:
     """Write one turn of a chat to conversation-history.jsonl, or show the newest turns.
 
     A turn is what the user said and what the agent answered. Without either text, turns are shown.
+
+    Options:
+        --user TEXT  what the user said; - reads standard input
+        --assistant TEXT  what the agent answered; - reads standard input
+        --chat ID  the chat (default: main, or all to show)
+        --platform NAME  where it was said (default: cli)
+        --kind main|dm|heartbeat|group  of the session: what a group writes is marked as from outside (default: main)
+        --limit N  turns to show (default: 10)
+        --hook  log the turn whose end the host of an agent reports
 
     Examples:
         memolith log --user "Who can release?" --assistant "Ana." --chat telegram-42
@@ -159,7 +138,7 @@ def log(call: Call, /, chat: str | None, limit: int, kind: SessionKind, **turn: 
     said = turn["user"], turn["assistant"]
     with call.open() as memory:
         if said == (None, None):
-            _show_turns(call, memory, chat, limit)
+            yield from _show_turns(call, memory, chat, limit)
             return
         if said == (STANDARD_INPUT, STANDARD_INPUT):
             hint = "Give the other one as text: --user TEXT --assistant -"
@@ -171,12 +150,11 @@ def log(call: Call, /, chat: str | None, limit: int, kind: SessionKind, **turn: 
         "Nothing was written: the chat history is switched off (chat.enabled). To switch it on:"
         f" memolith config set chat.enabled true{call.chosen(settings=False)}"
     )
-    if call.prints_json(logged or {"warnings": [off]}):
-        return
+    yield logged or {"warnings": [off]}
     if not logged:
         output.note(off)
         return
-    output.say(output.bold("Logged"), f"  {logged.chat}")
+    output.report("Logged", logged.chat)
     if logged.replaced:
         output.note(f"Not written{_because_plain(logged)}")
 
@@ -209,13 +187,12 @@ def _log_for_host(call: Call, platform: str) -> None:
         hooks.answer_host(call, asking, lambda: answer(asking))
 
 
-def _show_turns(call: Call, memory: Memory, chat: str | None, limit: int) -> None:
+def _show_turns(call: Call, memory: Memory, chat: str | None, limit: int) -> Steps:
     from memolith.results import Turns
 
     turns = memory.chats.turns(chat)
     newest = turns[max(0, len(turns) - limit) :]
-    if call.prints_json(Turns(turns=newest, total=len(turns))):
-        return
+    yield Turns(turns=newest, total=len(turns))
     for turn in newest:
         when = turn.created.astimezone().strftime("%Y-%m-%d %H:%M")
         output.say(output.bold(when), f"  {turn.chat}  {turn.platform}")
@@ -231,23 +208,25 @@ def _show_turns(call: Call, memory: Memory, chat: str | None, limit: int) -> Non
 
 
 @command()
-@click.argument("record", metavar="ID", help="the older record; the first characters will do")
-@click.argument("text", nargs=-1, help="what holds now; - reads standard input")
-@click.option("--by", metavar="ID", help="the newer record, if it is there already")
-@_KIND
-@sensitivity_option(None)
 def supersede(
     call: Call,
-    record: str,
+    id_: str,
     text: Sequence[str],
     by: str | None,
     kind: SessionKind,
     sensitivity: Any,
-) -> None:
+) -> Steps:
     """Write a newer record that takes the place of an older one, in the same category and session.
 
     With --by, a record that is there already takes its place. The older one stays in the files as history;
     `memolith list --past` shows it.
+
+    Options:
+        ID  the older record; the first characters will do
+        TEXT...  what holds now; - reads standard input
+        --by ID  the newer record, if it is there already
+        --kind main|dm|heartbeat|group  of the session: what a group writes is marked as from outside (default: main)
+        --sensitivity public|private-user|secret|operational  who may see it (default: as before)
 
     Examples:
         memolith supersede 3f2a1b9c "Ben owns the release key"
@@ -256,37 +235,37 @@ def supersede(
     if by and (text or sensitivity):
         hint = "memolith supersede ID --by ID, or memolith supersede ID TEXT"
         raise UsageError("--by names a newer record that has its own text and mark.", hint=hint)
-    content = "" if by else text_of(text, 'memolith supersede 3f2a1b9c "Ben owns the release key"')
+    content = "" if by else text_of(text)
     with call.open() as memory:
         if by:
-            newer = memory.supersede_by(record, by)
-        else:
-            newer = memory.via(kind=kind).supersede(record, content, sensitivity=sensitivity)
-            _say_written(call, memory, newer, "Remembered")
-    if by and not call.prints_json(newer):
-        done = "Superseded already" if newer.reused else "Superseded"
-        place = f"  {handle(newer.id)} ({newer.citation}) takes the place of"
-        output.say(output.bold(done), f"{place} {handle(newer.supersedes or record)}")
+            newer = memory.supersede_by(id_, by)
+            yield newer
+            done = "Superseded already" if newer.reused else "Superseded"
+            older = handle(newer.supersedes or id_)
+            output.report(done, f"{handle(newer.id)} ({newer.citation}) takes the place of {older}")
+            return
+        newer = memory.via(kind=kind).supersede(id_, content, sensitivity=sensitivity)
+        yield from _written(call, memory, newer, "Remembered")
     held = (newer.id if newer.reused else newer.supersedes) or ""
-    if not by and not call.json and not held.startswith(record):
+    if not held.startswith(id_):
         then = "which says the same" if newer.reused else "and this takes the place of that one"
-        before = f"{handle(record)} had been superseded already"
+        before = f"{handle(id_)} had been superseded already"
         output.note(f"{before}: what held was {handle(held)}, {then}.")
 
 
 @command()
-@click.argument("record", metavar="ID", help=_EITHER_ID)
-@click.option("--text", help="what holds now")
-@click.option("--keyword", metavar="WORD", multiple=True, help="a word to find it by, in the place of those it has; may be repeated")  # fmt: skip
-@click.option("--meta", metavar="KEY=VALUE", multiple=True, help="a value of its metadata, in the place of all it has; may be repeated")  # fmt: skip
-@sensitivity_option(None)
-def update(
-    call: Call, record: str, keyword: Sequence[str], meta: Sequence[str], **new: Any
-) -> None:
+def update(call: Call, id_: str, keyword: Sequence[str], meta: Sequence[str], **new: Any) -> Steps:
     """Change a record or note; what is not given stays.
 
     A record with a new text is a new version of it, and the older one stays in the files as history.
     Everything else is rewritten where it is, with a backup.
+
+    Options:
+        ID  the record; the first characters will do
+        --text TEXT  what holds now
+        --keyword WORD...  a word to find it by, in the place of those it has; may be repeated
+        --meta KEY=VALUE...  a value of its metadata, in the place of all it has; may be repeated
+        --sensitivity public|private-user|secret|operational  who may see it (default: as before)
 
     Examples:
         memolith update 3f2a1b9c --text "Ben owns the release key"
@@ -295,112 +274,102 @@ def update(
     """
     new |= {"keywords": keyword or None, "metadata": read_metadata(meta) or None}
     with call.open() as memory:
-        _say_written(call, memory, memory.update(record, **new), "Updated")
+        yield from _written(call, memory, memory.update(id_, **new), "Updated")
 
 
-_CHANNEL = click.option("--channel", metavar="NAME", default="", help="all that came in by it")
-
-
-def _check_target(record: str, channel: str, verb: str) -> None:
+def _check_target(record: str | None, channel: str | None, verb: str) -> None:
     if bool(record) == bool(channel):
         raise UsageError("Give an ID, or --channel NAME.", hint=f"memolith {verb} 3f2a1b9c")
 
 
 @command()
-@click.argument("record", metavar="[ID]", default="", help=_EITHER_ID)
-@_CHANNEL
-@yes_option
-def forget(call: Call, record: str, channel: str, yes: bool) -> int:
+def forget(call: Call, id_: str | None, channel: str | None, yes: bool) -> Steps:
     """Remove a record from every file, archive and backup, so that it does not come back.
 
     This cannot be undone. On a terminal it shows the record and asks first. With --channel, all records and
     chat turns of one source go; their number is shown first, and without a terminal --yes is needed.
+
+    Options:
+        [ID]  the record; the first characters will do
+        --channel NAME  all that came in by it
+        --yes  do not ask
 
     Examples:
         memolith forget 3f2a1b9c
         memolith forget 3f2a1b9c --yes
         memolith forget --channel email:shop
     """
-    _check_target(record, channel, "forget")
+    _check_target(id_, channel, "forget")
     with call.open() as memory:
         if channel:
-            return _forget_channel(call, memory, channel, yes=yes)
-        if at_terminal() and not yes and not call.json:
-            known = memory.get_record(record, include_secret=True)
+            yield from _forget_channel(call, memory, channel, yes=yes)
+            return
+        if id_ and at_terminal() and not yes and not call.json:
+            known = memory.get_record(id_, include_secret=True)
             text = known.text if visible(known, include_secret=False) else "(secret)"
             output.note(f"{known.citation}  {known.category}  {text}")
-            if not confirmed("Forget this for good?"):
-                return _declined()
-        report = memory.forget(record)
-    if call.prints_json(report):
-        return exit_codes.OK
-    output.say(output.bold("Forgotten"), f"  {report.record_id}")
-    for path in report.files:
-        output.say("  removed from ", path)
+            call.ask("Forget this for good?")
+        report = memory.forget(id_ or "")
+    yield report
+    output.report("Forgotten", report.record_id, *(("removed from", path) for path in report.files))
     if report.current_again:
         again = call.again(f"forget {handle(report.current_again)}")
         output.note(f"The record it had superseded holds again: {report.current_again}. To forget that too: {again}")  # fmt: skip
-    call.warn(report.warnings)
-    return exit_codes.OK
 
 
-def _forget_channel(call: Call, memory: Memory, channel: str, *, yes: bool) -> int:
+def _forget_channel(call: Call, memory: Memory, channel: str, *, yes: bool) -> Steps:
     found = memory.jobs.forget_channel(channel, dry_run=True)
     count = f"{counted(len(found.records), 'record')} and {counted(found.turns, 'chat turn')}"
     if not yes and (found.records or found.turns):
         output.note(f"{count} came in by {channel}.")
-        if call.json or not at_terminal():
-            sure = call.again(f"forget --channel {quote(channel)} --yes")
-            message = "There is no terminal to ask you on. Nothing was changed."
-            raise RefusedError(message, hint=f"If you are sure: {sure}")
-        if not confirmed("Forget all of them for good?"):
-            return _declined()
-    done = memory.jobs.forget_channel(channel)
-    if not call.prints_json(done):
-        output.say(output.bold("Forgotten"), f"  {count}")
-        call.warn(done.warnings)
-    return exit_codes.OK
-
-
-def _declined() -> int:
-    output.note("Nothing was changed.")
-    return exit_codes.DECLINED
+        sure = call.again(f"forget --channel {quote(channel)} --yes")
+        call.ask("Forget all of them for good?", sure=sure)
+    yield memory.jobs.forget_channel(channel)
+    output.report("Forgotten", count)
 
 
 @command()
-@click.argument("record", metavar="[ID]", default="", help=_EITHER_ID)
-@_CHANNEL
-@sensitivity_option(None)
-def approve(call: Call, record: str, channel: str, sensitivity: Any) -> None:
+def approve(call: Call, id_: str | None, channel: str | None, sensitivity: Any) -> Steps:
     """Let in what is held back because it came from outside (the setting trust.external).
 
     One record, or all that a channel has written until now. With --sensitivity, give it that mark instead, as
     when a text was taken for a secret by mistake. Only you can do this; no tool of an agent can. What was
     approved can be undone.
 
+    Options:
+        [ID]  the record; the first characters will do
+        --channel NAME  all that came in by it
+        --sensitivity public|private-user|secret|operational  who may see it (default: as before)
+
     Examples:
         memolith approve 3f2a1b9c
         memolith approve --channel email:ana
         memolith approve 3f2a1b9c --sensitivity private-user
     """
-    _check_target(record, channel, "approve")
+    _check_target(id_, channel, "approve")
     with call.open() as memory:
-        report = memory.jobs.approve(record, channel=channel, sensitivity=sensitivity)
-    if call.prints_json(report):
-        return
+        report = memory.jobs.approve(id_ or "", channel=channel or "", sensitivity=sensitivity)
+    yield report
     if report.status != "done":
         output.say(f"Nothing was changed: {report.reason}.")
         return
     numbers = {kind: report.counts[f"{kind}s"] for kind in ("record", "turn")}
     done = ", ".join(counted(number, kind) for kind, number in numbers.items() if number)
-    output.say(output.bold("Approved"), f"  {done}")
-    output.say("  undo     ", call.again(f"jobs undo {report.id}"))
-    call.warn(report.warnings)
+    output.report("Approved", done, ("undo", call.again(f"jobs undo {report.id}")))
 
 
 # Moments as people write them
 
+_UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 _EXPIRY_HINT = "Write a day (2026-12-31), a moment (2026-12-31T18:00) or a time from now (30m, 12h, 7d, 2w)."  # fmt: skip
+
+
+def duration(text: str) -> timedelta | None:
+    """How long 30m, 12h, 7d or 2w is; None for anything else. Raises OverflowError and ValueError."""
+    amount, unit = text[:-1], _UNITS.get(text[-1:])
+    if not unit or not (amount.isascii() and amount.isdecimal()):
+        return None
+    return timedelta(**{unit: int(amount)})
 
 
 def parse_expiry(text: str, zone: str) -> datetime:
