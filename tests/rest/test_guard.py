@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
+import json
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,11 +15,14 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from memolith import Memory, clock
+from memolith.jobs.server_files import server_token
 from memolith.rest import guard
 from memolith.rest.app import build_app
 from tests.rest.conftest import PORT, calling
 
 if TYPE_CHECKING:
+    from starlette.types import Message
+
     from memolith.config.setting import Value
     from memolith.rest.events import Events
 
@@ -190,23 +195,29 @@ def test_more_requests_at_once_than_can_be_answered_are_told_so(
     assert [client.get("/api/v1/status").status_code for _ in range(3)] == [200] * 3
 
 
-def test_a_request_that_takes_too_long_is_given_up(
-    root: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    import threading
+def test_a_body_that_does_not_come_is_given_up(root: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guard, "TIMEOUT_SECONDS", 0.2)
 
-    over = threading.Event()
-    with (
-        Memory(root) as memory,
-        calling(memory) as client,
-    ):
-        monkeypatch.setattr(guard, "TIMEOUT_SECONDS", 0.2)
-        monkeypatch.setattr(Memory, "status", lambda self: over.wait(300))
-        answer = client.get("/api/v1/status")
-        over.set()
-        assert answer.status_code == 503
-        assert answer.json()["error"]["kind"] == "timeout"
-        assert "may still be finished" in answer.json()["error"]["message"]
+    async def post(app: guard.Guard, token: str) -> list[Message]:
+        headers = {"host": GOOD_HOST, "authorization": f"Bearer {token}", "content-type": JSON}
+        raw = [(name.encode(), value.encode()) for name, value in headers.items()]
+        scope = {"type": "http", "method": "POST", "path": "/api/v1/records", "headers": raw}
+        sent: list[Message] = []
+
+        async def receive() -> Message:
+            return await asyncio.Future()
+
+        async def send(message: Message) -> None:
+            sent.append(message)
+
+        await app(scope, receive, send)
+        return sent
+
+    with Memory(root) as memory:
+        token = server_token(memory.root, memory.config.store)
+        start, body = asyncio.run(post(build_app(memory, port=PORT), token))
+    assert start["status"] == 408
+    assert json.loads(body["body"])["error"]["kind"] == "timeout"
 
 
 @pytest.mark.parametrize(

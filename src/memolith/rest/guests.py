@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager, nullcontext, suppress
 
 from starlette.types import ASGIApp
 
@@ -17,14 +17,31 @@ from memolith.rest.tokens import Grant, Grants, stamp_at
 from memolith.types import Stamp
 
 MAX_OPEN = 256
-_AT_ONCE = (
-    4  # requests of one profile that are answered; its others wait, and hold up no other profile
-)
+# Requests of one profile that are answered; its others wait, and hold up no other profile.
+_AT_ONCE = 4
 _WAITING = 32
 _HEAVY_AT_ONCE = 2  # of all profiles
 _HEAVY = tuple(f"{V1}/{name}" for name in ("doctor", "dream", "jobs", "reindex", "scan", "sync"))
-_WAIT_SECONDS = 30.0
 _MINUTE = 60.0
+_UNLIMITED = 1e12
+
+
+class Allowance:
+    """So many calls in some seconds, and as many at once."""
+
+    def __init__(self, limit: float, seconds: float) -> None:
+        self._limit, self._seconds = limit, seconds
+        self._left, self._since = float("inf"), clock.monotonic()
+
+    def take(self) -> bool:
+        """Whether one more call is allowed."""
+        now = clock.monotonic()
+        earned = (now - self._since) * self._limit / self._seconds
+        self._left, self._since = min(self._limit, self._left + earned), now
+        if self._left < 1:
+            return False
+        self._left -= 1
+        return True
 
 
 class Guest:
@@ -35,6 +52,7 @@ class Guest:
         settings = {"store.max_records": limits.records, "store.max_bytes": limits.bytes}
         given = {name: limit for name, limit in settings.items() if limit}
         self.memory = Memory(profile=grant.profile, settings=given, channel="rest")
+        self.allowance = Allowance(limits.requests or _UNLIMITED, _MINUTE)
         self.turns = asyncio.Semaphore(_AT_ONCE)
         self.visits = 0  # requests and streams at this moment
         self._agents: HttpApp | None = None
@@ -87,26 +105,10 @@ class Guests:
         self.grants = Grants(home)
         self._open: OrderedDict[Grant, Guest] = OrderedDict()
         self._heavy = asyncio.Semaphore(_HEAVY_AT_ONCE)
-        self._allowance: dict[
-            str, tuple[float, float]
-        ] = {}  # by profile: what is left, and since when
 
     def __len__(self) -> int:
         """How many profiles are open."""
         return len(self._open)
-
-    def check_rate(self, grant: Grant) -> None:
-        """Raise RequestError when the profile has had its requests for now."""
-        if not (limit := grant.limits.requests):
-            return
-        now = clock.monotonic()
-        left, since = self._allowance.get(grant.profile, (float(limit), now))
-        left = min(float(limit), left + (now - since) * limit / _MINUTE)
-        self._allowance[grant.profile] = (max(0.0, left - 1), now)
-        if left < 1:
-            hint = "Wait a moment, or ask the operator for more."
-            message = f"This profile may send {limit:,} requests a minute."
-            raise RequestError(429, "quota", message, hint)
 
     @asynccontextmanager
     async def visit(self, grant: Grant, path: str, *, listens: bool) -> AsyncIterator[Guest]:
@@ -115,13 +117,19 @@ class Guests:
         if guest is None:
             guest = self._open[grant] = Guest(grant)
         self._open.move_to_end(grant)
+        if not guest.allowance.take():
+            message = f"This profile may send {grant.limits.requests:,} requests a minute."
+            hint = "Wait a moment, or ask the operator for more."
+            raise RequestError(429, "quota", message, hint)
         if guest.visits >= _WAITING and not listens:
             raise RequestError(429, "busy", "This profile has too many requests at once.", "Wait.")
         guest.visits += 1
         try:
             await self._make_room()
             await guest.refresh()
-            async with _turn(guest.turns, not listens), _turn(self._heavy, path.startswith(_HEAVY)):
+            turn = nullcontext() if listens else guest.turns
+            heavy = self._heavy if path.startswith(_HEAVY) else nullcontext()
+            async with turn, heavy:
                 yield guest
         finally:
             guest.visits -= 1
@@ -140,18 +148,3 @@ class Guests:
         idle = [grant for grant, guest in self._open.items() if not guest.visits]
         for grant in idle[: max(0, len(self._open) - MAX_OPEN)]:
             await self._open.pop(grant).close()
-
-
-@asynccontextmanager
-async def _turn(turns: asyncio.Semaphore, is_needed: bool) -> AsyncIterator[None]:
-    if not is_needed:
-        yield
-        return
-    try:
-        await asyncio.wait_for(turns.acquire(), _WAIT_SECONDS)
-    except TimeoutError:
-        raise RequestError(503, "busy", "Others were first.", "Try again.") from None
-    try:
-        yield
-    finally:
-        turns.release()
