@@ -89,12 +89,8 @@ def paths_of(memory: Memory) -> list[str]:
     with Folder(memory.root) as folder:
         found = [path for path in discover(folder)[0] if path.endswith(".md")]
     days = sorted(filter(is_daily_log, found), reverse=True)
-    top = sorted((path for path in found if "/" not in path), key=_importance)
+    top = sorted((path for path in found if "/" not in path), key=lambda at: (at not in _FIRST, at))
     return [*top, *days, *sorted(set(found) - {*days, *top})]
-
-
-def _importance(path: str) -> tuple[int, str]:
-    return (_FIRST.index(path) if path in _FIRST else len(_FIRST), path)
 
 
 def uri_of(path: str) -> str:

@@ -6,7 +6,7 @@ import asyncio
 import os
 from collections.abc import AsyncIterator
 from contextlib import suppress
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request
 from fastapi.sse import EventSourceResponse, ServerSentEvent
@@ -26,13 +26,12 @@ from memolith.approvals import PROFILE_FILE
 from memolith.files import layout
 from memolith.memory import Memory
 from memolith.reports import Reconfiguration
-from memolith.rest.answers import V1, RequestError
+from memolith.rest.answers import V1
 
 router = APIRouter(prefix=V1, tags=["events"])
 
 _RETRY_MILLISECONDS = 2000
 _MAX_WAITING = 100  # events for one listener that does not read
-_MAX_LISTENERS = 50
 _MISSED = ServerSentEvent(event="missed", data={})
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"})
 _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
@@ -43,33 +42,21 @@ class Metrics:
 
     def __init__(self) -> None:
         """Everything at zero."""
-        self._registry = all_of = CollectorRegistry()
-        self._requests = Counter(
-            "memolith_requests",
-            "Requests answered.",
-            ["route", "method", "status"],
-            registry=all_of,
-        )
+        self._registry = CollectorRegistry()
+        of: Any = {"registry": self._registry}
+        labels = ["route", "method", "status"]
+        self._requests = Counter("memolith_requests", "Requests answered.", labels, **of)
         self._seconds = Histogram(
-            "memolith_request_seconds",
-            "Time to answer a request.",
-            ["route"],
-            buckets=_SECONDS,
-            registry=all_of,
+            "memolith_request_seconds", "Time to answer.", ["route"], buckets=_SECONDS, **of
         )
-        self.listeners = Gauge(
-            "memolith_event_listeners", "Callers that wait for changes.", registry=all_of
-        )
+        self.listeners = Gauge("memolith_event_listeners", "Callers that wait for changes.", **of)
         self.reloads = Counter(
-            "memolith_settings_reloads", "Reloads of the settings.", ["outcome"], registry=all_of
+            "memolith_settings_reloads", "Reloads of the settings.", ["outcome"], **of
         )
-        self._held = Gauge(
-            "memolith_held", "Items in the memory, by kind.", ["what"], registry=all_of
-        )
-        about = Gauge("memolith_build", "The version.", ["version"], registry=self._registry)
-        about.labels(__version__).set(1)
-        ProcessCollector(registry=self._registry)
-        PlatformCollector(registry=self._registry)
+        self._held = Gauge("memolith_held", "Items in the memory, by kind.", ["what"], **of)
+        Gauge("memolith_build", "The version.", ["version"], **of).labels(__version__).set(1)
+        ProcessCollector(**of)
+        PlatformCollector(**of)
 
     def note_request(self, scope: Scope, status: int, seconds: float) -> None:
         """Count one request."""
@@ -145,11 +132,6 @@ class Events:
         finally:
             self._listeners.discard(waiting)
 
-    @property
-    def is_crowded(self) -> bool:
-        """Whether there is no room for another listener."""
-        return len(self._listeners) >= _MAX_LISTENERS
-
     def _own(self, path: str) -> str:
         """The path inside the profile if it is a file of the memory, else ""."""
         inner = os.path.relpath(path, self._root)
@@ -177,8 +159,6 @@ class Events:
 
 async def _events(request: Request) -> Events:
     events: Events = request.app.state.events
-    if events.is_crowded:  # here, because a stream that has begun has its status
-        raise RequestError(503, "busy", "Too many listeners.", hint="Try again later.")
     return events
 
 

@@ -15,7 +15,15 @@ from types import NoneType
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 from fastapi import APIRouter, Depends, Query, Request, Response
-from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, create_model
+from pydantic import (
+    AfterValidator,
+    AwareDatetime,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    create_model,
+)
 from pydantic_core import PydanticCustomError
 
 from memolith.config.edit import set_setting as change_setting
@@ -78,39 +86,31 @@ _Moment = Annotated[
     AwareDatetime, Field(strict=False), _only("a moment such as 2026-11-15T09:00:00Z", str)
 ]
 NUMBER = _only("a valid integer", int, float)
-_Name = Annotated[str, Field(min_length=1, max_length=200)]
 _Question = Annotated[str, Field(max_length=8192)]
-_Place = Annotated[str, Field(min_length=1, max_length=1000)]
 _Page = Annotated[int, Field(ge=1, le=1000)]
-_Pair = Annotated[str, Field(pattern="^[^=]+=")]  # of metadata, as ticket=12
+_Pairs = Annotated[  # of metadata, as ticket=12
+    list[Annotated[str, Field(pattern="^[^=]+=")]],
+    AfterValidator(lambda pairs: dict(pair.split("=", 1) for pair in pairs)),
+]
 _Value = bool | int | float | str | list[str]
 
 # What an argument may be, by its name; without an entry, what its signature says.
 _ARGUMENTS: Mapping[str, Any] = {
     "about": _Question,
     "as_of": _Day,
-    "category": _Name,
-    "chat": _Name,
-    "citation_or_id": _Place,
-    "confidence": Annotated[float, Field(ge=0, le=1)],
     "expires": _Moment,
-    "key": _Place,
     "keywords": list[str],
     "known": list[str],
     "message": Annotated[str, Field(max_length=100_000)],
     "metadata": dict[str, object],
     "path": str,
-    "platform": _Name,
     "question": _Question,
     "said": _Moment,
-    "session": _Name,
     "since": _Day,
     "text": Annotated[str, Field(min_length=1)],
     "timestamp": _Moment,
-    "title": Annotated[str, Field(max_length=200)],
     "turns": Annotated[str, Field(min_length=1)] | list[dict[str, object]],
     "until": _Day,
-    "version": Annotated[str, Field(max_length=100)],
 }
 # Smallest and largest. Characters: as many as the setting may say, which is what is read of each file.
 _NUMBERS: Mapping[str, tuple[int, int]] = {
@@ -125,29 +125,8 @@ _NUMBERS: Mapping[str, tuple[int, int]] = {
 _NOT_ASKED = ("copy_linked", "deadline_seconds", "progress", "sources")
 
 
-def list_records(  # noqa: PLR0913 - each names one thing a record must satisfy
-    memory: Memory,
-    *,
-    category: str | None = None,
-    session: str | None = None,
-    keyword: str | None = None,
-    meta: list[_Pair] = [],  # noqa: B006 - pydantic copies it
-    limit: _Page = 20,
-    offset: int = 0,
-    include_secret: bool = False,
-    include_past: bool = False,
-) -> Records:
+def newest_first(found: Records) -> Records:
     """Records, the newest first, a page at a time."""
-    found = memory.records(
-        category=category,
-        session=session,
-        keyword=keyword,
-        metadata=dict(pair.split("=", 1) for pair in meta),
-        limit=limit,
-        offset=offset,
-        include_secret=include_secret,
-        include_past=include_past,
-    )
     return Records(found[::-1], found.warnings, found.total, found.hidden)
 
 
@@ -236,6 +215,7 @@ class Route:
     creates: bool = False
     apart: bool = False  # in a process of its own
     fixed: Mapping[str, object] = field(default_factory=dict)  # arguments that nobody sends
+    then: Callable[[Any], Any] | None = None  # what is made of the result
     arguments: Mapping[str, Any] = field(default_factory=dict)  # that are not as usual
     defaults: Mapping[str, object] = field(default_factory=dict)
 
@@ -245,7 +225,7 @@ class Route:
 
 ROUTES = (
     Route("POST /records", Memory.remember, "records", writes=True, creates=True),
-    Route("GET /records", list_records, "records"),
+    Route("GET /records", Memory.records, "records", then=newest_first, defaults={"limit": 20}, arguments={"limit": _Page, "metadata": _Pairs}),
     Route("POST /notes", Memory.save_note, "records", writes=True, creates=True),
     Route("GET /records/{record_id}", Memory.get_record, "records"),
     Route("PATCH /records/{record_id}", Memory.update, "records", writes=True),
@@ -314,7 +294,7 @@ def router() -> APIRouter:
             response_model=model,
             status_code=201 if route.creates else 200,
             responses=there if route.creates else None,
-            description=inspect.getdoc(route.call),
+            description=inspect.getdoc(route.then or route.call),
         )
     return made
 
@@ -338,6 +318,7 @@ def _endpoint(route: Route) -> Callable[..., object]:
             memory = memory.via(kind=given.pop("kind"))
         check_secrets(memory, bool(given.get("include_secret")))
         result = _call(memory, route, given)
+        result = route.then(result) if route.then else result
         if isinstance(result, Record) and route.writes:
             result = _as_sent(result, given)
             response.status_code = 200 if result.reused or not route.creates else 201

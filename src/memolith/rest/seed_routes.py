@@ -177,31 +177,13 @@ class RpcRequest(BaseModel):
 
 
 class RpcAnswer(BaseModel):
-    """A call that worked."""
+    """What came of a call: a result, or an error with its code, message and hint; of a conflict, both versions."""
 
     id: str | int | None = None
     auditId: str  # noqa: N815 - the name on the wire
-    ok: Literal[True]
-    result: dict[str, object]
-
-
-class RpcError(BaseModel):
-    """Why a call failed; of a conflict, both versions."""
-
-    code: str
-    message: str
-    hint: str
-    given: str | None = None
-    current: str | None = None
-
-
-class RpcFailure(BaseModel):
-    """A call that failed."""
-
-    id: str | int | None = None
-    auditId: str  # noqa: N815 - the name on the wire
-    ok: Literal[False]
-    error: RpcError
+    ok: bool
+    result: dict[str, object] | None = None
+    error: dict[str, str] | None = None
 
 
 class Params(BaseModel):
@@ -232,7 +214,7 @@ class WriteParams(Params):
     tags=["rpc"],
     response_model=RpcAnswer,
     response_model_exclude_unset=True,
-    responses={status: {"model": RpcFailure} for status in ERRORS},
+    responses={status: {"model": RpcAnswer} for status in ERRORS},
     openapi_extra={
         "requestBody": {
             "required": True,

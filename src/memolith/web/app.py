@@ -150,7 +150,7 @@ class Page:
         return _safe(answer)
 
     async def _listen(self, request: Request) -> Response:
-        if not self._token(request) or self._events.is_crowded:
+        if not self._token(request):
             return _refusal("Sign in first.", "memolith open", 401)
         return _safe(StreamingResponse(self._news(), media_type="text/event-stream"))
 
