@@ -132,7 +132,7 @@ def test_an_application_with_its_own_authentication_is_below_ui(root: str) -> No
     with Memory(root, settings={"serve.allow": [listed]}) as memory:
         app = build_app(memory, port=PORT, page=page_of)
         with TestClient(app, own, follow_redirects=False) as client:
-            assert client.get("/").headers["location"] == "/ui/"
+            assert client.get("/").headers["location"] == "/ui/sign-in"
             shown = client.get("/ui/a")
             assert (shown.text, shown.headers["cache-control"]) == (
                 f"{PORT} GET /ui/a ",

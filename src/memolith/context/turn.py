@@ -208,11 +208,11 @@ def _find(ask: Ask, question: str, wanted: Wanted, may_see: MaySee, seconds: flo
             more = max(4 * limit, _ASKED_FOR_AT_LEAST)
             (answers[at],) = ask(question, [filters], [more], 0.0)
             seen = list(filter(may_see, _telling(answers[at].hits, first)))
-        chosen[at] = seen[:limit]
+        # What is only the nearest is not worth anybody's context.
+        is_weak = answers[0].weak or answers[at].weak
+        chosen[at] = [] if is_weak else seen[:limit]
     warnings = dict.fromkeys(warning for answer in answers for warning in answer.warnings)
     warnings.pop(WEAK, None)
-    if answers[0].weak:  # the nearest is not worth anybody's context
-        chosen = [[], []]
     past = frozenset[str]().union(*(answer.past for answer in answers))
     return Found(chosen[0], chosen[1], tuple(warnings), past)
 

@@ -112,7 +112,7 @@ def build_app(memory: Memory, *, port: int, page: Page | None = None) -> Guard:
     api = build_api(memory, agents)
     if page is not None:
         api.mount(PAGE, page(memory, api.state.events, port))
-    front = RedirectResponse(f"{PAGE}/" if page else "/docs")
+    front = RedirectResponse(f"{PAGE}/sign-in" if page else "/docs")
     api.router.routes.append(Route("/", front, include_in_schema=False))
     # What is behind the # of the address, the code, stays with the browser.
     sign_in = RedirectResponse(f"{PAGE}/sign-in")

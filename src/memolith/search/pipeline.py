@@ -80,10 +80,7 @@ class Question:
     """A question put to an index: embedded once, and looked for in one pass for all kinds of hits."""
 
     def __init__(self, resources: Resources, query: QueryContext, kinds: Sequence[Filters]) -> None:
-        """`kinds` are the filters it may be answered for; by the first it is judged to be weak or not.
-
-        The limit of `query` is the greatest it may be answered with.
-        """
+        """`kinds` are the filters it may be answered for; the limit of `query` is the greatest."""
         config, index = resources.config, resources.index
         self._resources = resources
         plan = query.plan if config.words else replace(query.plan, words=())
@@ -168,8 +165,8 @@ class Question:
             yield from not_said(plan, nominated, read)
             dated = nominated.signals.dated
             yield from none_from(plan.days, plan.text, dated, query.today, decide=not plan.asked)
-            if is_weak(nominated, read, query):
-                yield WEAK
+        if is_weak(nominated, read, query):
+            yield WEAK
 
     def _not_done(self, moved: int) -> Iterator[str]:
         """What was left out."""
