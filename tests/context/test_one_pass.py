@@ -29,7 +29,9 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
             memory.remember(
                 f"Server {number} uses port {5000 + number} for staging.", category="fact"
             )
-            memory.remember(f"Who restarts server {number} waits a minute for its port.", category="experience")
+            memory.remember(
+                f"Who restarts server {number} waits a minute for its port.", category="experience"
+            )
             memory.chats.log(
                 f"Staging {number}?", f"Ana restarts it, port {number}.", chat=f"c{number % 3}"
             )

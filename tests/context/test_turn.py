@@ -372,7 +372,9 @@ def test_a_whole_memory_hands_over_what_helps(tmp_path: Path) -> None:
     memory.remember("The staging database listens on port 5433", category="fact")
     memory.remember("the staging password is hunter2", sensitivity="secret")
     memory.remember("Restart staging only after migrations", category="experience")
-    found = memory.context("Which port has the staging database? I restart it.", deadline_seconds=60)
+    found = memory.context(
+        "Which port has the staging database? I restart it.", deadline_seconds=60
+    )
     assert found.hits[0].text == "The staging database listens on port 5433"
     assert found.experiences[0].text == "Restart staging only after migrations"
     assert "hunter2" not in repr(found)
