@@ -28,7 +28,7 @@ CEILINGS = {
     "cli": (2_749, 12),
     "config": (591, 4),
     "context": (1_791, 14),
-    "embed": (712, 9),
+    "embed": (571, 5),
     "engines": (1_314, 7),
     "files": (3_415, 26),
     "hosts": (661, 7),

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 
+from tokenizers import Tokenizer
+
 from memolith import Memory
 from memolith.config.sections import Config
-from memolith.embed.model_files import open_tokenizer
+from memolith.embed.model_files import tokenizer_path
 from memolith.mcp_server.server import MemoryServer
 from memolith.mcp_server.tools import CORE, TOOLS
 from memolith.text.budget import estimate_tokens
@@ -27,7 +29,7 @@ def listed(names: tuple[str, ...]) -> str:
 def test_the_default_tools_cost_a_context_little() -> None:
     text = listed(CORE)
     assert estimate_tokens(text) <= MOST_TOKENS
-    assert len(open_tokenizer().encode(text).ids) <= MOST_TOKENS
+    assert len(Tokenizer.from_file(tokenizer_path()).encode(text).ids) <= MOST_TOKENS
 
 
 def test_the_definitions_are_those_that_were_reviewed() -> None:

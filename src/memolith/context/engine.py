@@ -36,7 +36,7 @@ class Engine:
 
     def finder(self) -> Finder:
         """The finder; two threads that search first at the same moment get the same."""
-        from memolith.embed.threads import multiply_in_one_thread
+        from memolith.embed.choose import multiply_in_one_thread
 
         multiply_in_one_thread()  # before NumPy is loaded
         from memolith.finder import Finder

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import threading
 from typing import TYPE_CHECKING, TypeGuard
 from weakref import WeakValueDictionary
 
 from memolith.config.sections import EmbedConfig
-from memolith.embed.threads import multiply_in_one_thread
 from memolith.errors import EmbeddingError
 from memolith.interfaces import Embedder, Reranker, WordVectors
 
@@ -33,13 +34,19 @@ def choose_embedder(config: EmbedConfig | None = None, key: str = "") -> Embedde
             f"embed.kind is {config.kind}, but embed.url or embed.model is empty.",
             hint="Set both, or embed.kind to default.",
         )
-    if config.kind == "ollama":
-        from memolith.embed.ollama import OllamaEmbedder
+    from memolith.embed.endpoint import EndpointEmbedder
 
-        return OllamaEmbedder(config, key)
-    from memolith.embed.openai_compatible import OpenAiEmbedder
+    return EndpointEmbedder(config, key)
 
-    return OpenAiEmbedder(config, key)
+
+def multiply_in_one_thread() -> None:
+    """Have NumPy start no pool of threads, if nobody has asked for one; to be called before it is loaded.
+
+    Our products are small: waking a second thread for each takes twice the CPU time and saves none. On
+    a machine where several servers search, their threads wait for each other.
+    """
+    if "numpy" not in sys.modules:
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # noqa: TID251 - NumPy's, not ours
 
 
 def is_local(config: EmbedConfig | None) -> TypeGuard[EmbedConfig]:

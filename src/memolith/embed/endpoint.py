@@ -1,10 +1,12 @@
-"""Vectors from an endpoint over HTTP: batches, time-outs, retries; one bad text costs only itself."""
+"""Vectors from an endpoint over HTTP: batches, time-outs, retries; one bad text costs only itself.
+
+The server is Ollama, or any that speaks OpenAI's form of embeddings: OpenAI itself, vLLM, llama.cpp …
+"""
 
 from __future__ import annotations
 
 import json
 import threading
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
 import numpy as np
@@ -37,10 +39,9 @@ class _RefusedError(Exception):
     """The endpoint does not take this batch; perhaps one of its texts is at fault."""
 
 
-class EndpointEmbedder(ABC):
-    """An embedder that asks a server; what the server's language is, its subclasses know."""
+class EndpointEmbedder:
+    """An embedder that asks a server."""
 
-    kind = ""
     is_remote = True
 
     def __init__(self, config: EmbedConfig, key: str = "") -> None:
@@ -54,7 +55,7 @@ class EndpointEmbedder(ABC):
     @property
     def name(self) -> str:
         """Where the model is and what it is called."""
-        return f"{self.kind}:{self._config.url.rstrip('/')}:{self._config.model}"
+        return f"{self._config.kind}:{self._config.url.rstrip('/')}:{self._config.model}"
 
     @property
     def dimensions(self) -> int:
@@ -85,17 +86,9 @@ class EndpointEmbedder(ABC):
             result[at] = row
         return result
 
-    @abstractmethod
-    def _request(self, texts: Sequence[str]) -> tuple[str, dict[str, object]]:
-        """The path and the content of a request."""
-
-    @abstractmethod
-    def _vectors(self, answer: object) -> list[object]:
-        """The vectors in an answer, in the order of the texts; [] for what is no such answer."""
-
     def _embed_batch(self, texts: Sequence[str]) -> list[Vectors | None]:
         try:
-            return self._checked(self._vectors(self._ask(texts)), texts)
+            return self._checked(_vectors(self._ask(texts)), texts)
         except _RefusedError as error:
             if list(texts) == [_ANY_TEXT]:
                 raise self._failure(str(error)) from error
@@ -152,7 +145,13 @@ class EndpointEmbedder(ABC):
         raise self._failure(problem)
 
     def _send(self, texts: Sequence[str]) -> Answer:
-        path, content = self._request(texts)
+        content: dict[str, object] = {"model": self._config.model, "input": list(texts)}
+        if self._config.kind == "ollama":
+            path = "/api/embed"
+            content["truncate"] = True
+        else:
+            path = "/embeddings"
+            content["encoding_format"] = "float"
         server = Server(
             url=self._config.url.rstrip("/") + path,
             key=self._key,
@@ -173,6 +172,19 @@ class EndpointEmbedder(ABC):
         return EmbeddingError(
             self._problem, hint="Check the settings of [embed]; embed.kind = default needs none."
         )
+
+
+def _vectors(answer: object) -> list[object]:
+    """The vectors in an answer, in the order of the texts; [] for what is no such answer."""
+    match answer:
+        case {"embeddings": list(vectors)}:
+            return vectors
+        case {"data": list(items)} if all(isinstance(item, dict) for item in items):
+            found = {
+                str(item.get("index", at)): item.get("embedding") for at, item in enumerate(items)
+            }
+            return [found[str(at)] for at in range(len(items)) if str(at) in found]
+    return []
 
 
 def _row(vector: object) -> Vectors | None:
