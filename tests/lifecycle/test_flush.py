@@ -197,19 +197,6 @@ def test_a_line_that_breaks_off_does_not_lose_the_others(memory: Memory) -> None
     assert report.warnings == ("1 of 2 lines are broken JSON.",)
 
 
-@pytest.mark.parametrize("begin", ["[", '{"model": "m", "messages": [', "[\n  "])
-@pytest.mark.parametrize("between", [", ", ",\n"])
-def test_of_a_list_that_breaks_off_the_whole_messages_are_saved(
-    memory: Memory, begin: str, between: str
-) -> None:
-    said = ("We decided to ship on Friday", "I prefer tea to coffee", "We decided to wa")
-    parts = [json.dumps({"role": "user", "content": text}) for text in said]
-    report = memory.jobs.flush(begin + between.join(parts)[:-4])
-    assert [one.text for one in report.saved] == list(said[:2])
-    (warning,) = report.warnings
-    assert warning.startswith("The JSON breaks off: 2 messages before that can be read")
-
-
 def test_the_prompt_for_an_agent_names_the_day_and_the_way_out(memory: Memory) -> None:
     prompt = memory.jobs.flush_prompt()
     assert "2026-11-15" in prompt

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cache
@@ -19,8 +18,6 @@ _NO_MESSAGE = "No message of a user or an assistant (role and content) is in thi
 _HAND_OVER = (
     'Hand over [{"role": "user", "content": "We decided to ship on Friday"}], JSON, or plain text.'
 )
-_LIST = re.compile(r'\s*(?:\{.{0,2000}?"messages"\s*:\s*)?\[\s*', re.DOTALL)
-_BETWEEN = re.compile(r"[\s,]*")
 _GEMINI = {"user": "user", "gemini": "assistant"}
 _NAMES = {
     "user": "user|human|me|you|usuario|usuaria|humano|nutzer|nutzerin|benutzer|mensch|ich|yo",
@@ -79,101 +76,63 @@ def read_chat(turns: str | Sequence[Mapping[str, object]]) -> Chat:
     >>> read_chat([{"role": "user", "content": [{"type": "text", "text": "Hi"}]}]).messages
     (Message(by_user=True, text='Hi'),)
     """
-    if not isinstance(turns, str):
-        return _from_list(turns)
-    try:
-        content = json.loads(turns)
-        if isinstance(content, list | dict):
-            return _from_json(content)
-    except (ValueError, RecursionError):
-        if _LIKE_JSON.match(turns):
-            return _from_broken(turns)
-    return Chat(tuple(_spoken(turns)), is_text=True)
+    if isinstance(turns, str) and not _LIKE_JSON.match(turns):
+        return Chat(tuple(_spoken(turns)), is_text=True)
+    values, broken = _read_json(turns) if isinstance(turns, str) else (_checked(turns), 0)
+    messages = tuple(_messages(values))
+    others = sum(not isinstance(one, list | dict) for one in values)
+    warnings = []
+    if broken:
+        warnings.append(f"{broken} of {len(values) + broken} lines are broken JSON.")
+    if others:
+        warnings.append(f"{others} of {counted(len(values), 'entry', 'entries')} are no messages.")
+    if turns and not messages:
+        warnings = [_NO_MESSAGE if values else _BROKEN]
+    return Chat(messages, tuple(warnings))
 
 
-def _from_json(content: Sequence[object] | Mapping[str, object]) -> Chat:
-    """The messages of whole JSON; what else stands between them is told."""
-    inside = _inside(content)
-    found = [one for one in inside if isinstance(one, list | dict)]
-    messages = tuple(_messages(found))
-    if not messages:
-        return Chat((), (_NO_MESSAGE,))
-    told = (
-        f"{len(inside) - len(found)} of {counted(len(inside), 'entry', 'entries')} are no messages."
-    )
-    return Chat(messages, (told,) if len(found) < len(inside) else ())
-
-
-def _from_list(turns: object) -> Chat:
-    """The messages of a list of a caller's program, which may hold anything."""
-    if not isinstance(turns, list | tuple | dict):
-        raise RefusedError(
-            f"A chat is text or a list of messages, not {type(turns).__name__}.", hint=_HAND_OVER
-        )
-    inside = _inside(turns)
-    for number, one in enumerate(inside, start=1):
+def _checked(turns: object) -> list[object]:
+    """The list of a caller's program, which may hold anything."""
+    listed = turns if isinstance(turns, list | tuple) else [turns]
+    for number, one in enumerate(listed, start=1):
         if not isinstance(one, dict):
             raise RefusedError(
-                f"Message {number} of {len(inside)} is no message but {type(one).__name__}: nothing was saved.",
+                f"Message {number} of {len(listed)} is no message but {type(one).__name__}: nothing was saved.",
                 hint=_HAND_OVER,
             )
-    messages = tuple(_messages(inside))
-    return Chat(messages, () if messages or not turns else (_NO_MESSAGE,))
+    return list(listed)
 
 
-def _inside(turns: Sequence[object] | Mapping[str, object]) -> list[object]:
-    if not isinstance(turns, dict):
-        return list(turns)
-    messages = turns.get("messages")
-    return list(messages) if isinstance(messages, list | tuple) else [turns]
-
-
-def _from_broken(text: str) -> Chat:
-    """Whatever more can be read as: lines of JSON, or a list that breaks off."""
-    lines, listed = _from_lines(text), _before_the_break(text)
-    return listed if len(listed.messages) > len(lines.messages) else lines
-
-
-def _before_the_break(text: str) -> Chat:
-    """The whole messages at the beginning of a list that cannot be read to its end."""
-    messages: list[Message] = []
-    begin = _LIST.match(text)
-    at, read = begin.end() if begin else len(text), json.JSONDecoder().raw_decode
-    with suppress(ValueError, RecursionError):
-        while at < len(text):
-            item, end = read(text, at)
-            messages += _messages(item)
-            between = _BETWEEN.match(text, end)
-            at = between.end() if between else end
-    told = counted(len(messages), "message")
-    return Chat(
-        tuple(messages),
-        (f"The JSON breaks off: {told} before that can be read, the rest is lost.",),
-    )
-
-
-def _from_lines(text: str) -> Chat:
-    """Lines of JSON; what breaks off in the middle is no reason to lose the others."""
-    messages: list[Message] = []
-    broken = read = 0
-    for line in filter(str.strip, text.split("\n")):
+def _read_json(text: str) -> tuple[list[object], int]:
+    """The entries of a list, or the lines of JSON; and how many lines are broken: those lose no others."""
+    values: list[object] = []
+    broken = 0
+    for part in (text, *text.split("\n")):
+        if not part.strip():
+            continue
         try:
-            messages += _messages(json.loads(line))
-            read += 1
+            content = json.loads(part)
         except (ValueError, RecursionError):
             broken += 1
-    if not read:
-        return Chat((), (_BROKEN,))
-    if broken:
-        return Chat(tuple(messages), (f"{broken} of {read + broken} lines are broken JSON.",))
-    return Chat(tuple(messages), () if messages else (_NO_MESSAGE,))
+            continue
+        if part is text:
+            return _inside(content), 0
+        values.append(content)
+    return values, broken - 1  # the text as a whole was none
+
+
+def _inside(content: object) -> list[object]:
+    match content:
+        case list(items) | {"messages": list(items)}:
+            return items
+    return [content]
 
 
 def _messages(content: object, at: datetime | None = None) -> Iterator[Message]:
     if isinstance(content, dict):
         at = _moment(content.get("timestamp")) or at
     match content:
-        case list(items) | {"messages": list(items)}:
+        case list(items) | {"messages": list(items) | tuple(items)}:
             for item in items:
                 yield from _messages(item, at)
         case dict(line) if (inside := _inside_line(line)) is not line:
@@ -185,10 +144,6 @@ def _messages(content: object, at: datetime | None = None) -> Iterator[Message]:
             yield from _as_messages(True, user)
             if isinstance(answer := rest.get("assistant"), str):
                 yield from _as_messages(False, answer)
-        case dict():
-            return
-        case _:
-            raise ValueError("neither a message nor a list of them")
 
 
 def _moment(stamp: object) -> datetime | None:

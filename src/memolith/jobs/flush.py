@@ -35,29 +35,13 @@ NAME = "flush"
 
 _MAX_CHARS = 500
 _MAX_QUESTION = 160  # characters of an agent's question that is saved with its answer
-_CORRECTION_WORDS, _BARE_WORDS, _ANSWER_WORDS = 8, 4, 12
-_MIN_FACT_WORDS = 4
-_MIN_INSIGHT_WORDS = 6
-# «My», «our» and «we»: of the user's own life or work.
-_OWN = re.compile(
-    r"\b(?:my|our|ours|we|weve|ive|im|i|mine|mi|mis|nuestr\w+|hemos|tenemos|tengo|soy|vivo|trabajo|somos|"
-    r"mein\w*|unser\w*|wir|ich|mir|uns)\b"
-)
+_CORRECTION_WORDS, _BARE_WORDS, _ANSWER_WORDS = 8, 4, 6
+_MIN_WORDS, _MIN_WORDS_WITH_A_NAME, _MIN_WORDS_OF_AN_INSIGHT = 4, 3, 6
 _SHARED = re.compile(r"\b(?:we|you|your|our|hemos|tu|tus|nuestr\w+|wir|du|dein\w*|unser\w*)\b")
-_BECAUSE = re.compile(r"(?:because|weil|porque)\b")
-# «The bill was 412 dollars, how do we get it down?»
-_THEN_ASKS = re.compile(
-    r", (?=(?:how|what|where|when|why|who|which|can|could|should|do|does|is|are|any|shall)\b[^,]*\?$)",
-    re.IGNORECASE,
-)
-_IDENTIFIER = re.compile(r"\b[\w]+[-_/.@][\w./-]*\w\b")
-_OFFER = re.compile(
-    r"\b(?:shall|should i|want me|do you want|would you like|need (?:a|any|help)|can i|may i|do you need|"
-    r"quieres|soll ich|mochtest|preparo|te lo|anything else)\b"
-)
+_NAMES_OF_A_FACT = 3  # names and numbers in what an agent knows of the user
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True)
 class Finding:
     """A sentence worth keeping, with what corrects it; the category, and who said it."""
 
@@ -83,46 +67,43 @@ def extract(messages: Iterable[Message]) -> Iterator[Finding]:
     chat = list(messages)
     question = ""
     for number, message in enumerate(chat):
-        after = chat[number + 1] if number + 1 < len(chat) else None
         said = list(sentences(own_text(without_recalled(message.text))))
+        agrees = any(map(_assents, chat[number + 1 : number + 2]))
         is_secret = False
-        for place, whole in enumerate(said):
+        for place, sentence in enumerate(said):
             asked = question if place == 0 and message.by_user else ""
-            leans = place > 0 and begins("leaning", whole)  # «It should always work.»
-            is_secret = _is_secret(whole, asked) or (is_secret and leans)
+            leans = place > 0 and begins("leaning", sentence)  # «It should always work.»
+            is_secret = _is_secret(sentence, asked) or (is_secret and leans)
             if is_secret:
                 continue
-            sentence = _THEN_ASKS.split(whole)[0]
-            is_last = bool(found) and found[-1].message == number and leans
-            if _belongs(
-                found, number, sentence, asked if message.by_user else None, is_last=is_last
-            ):
-                found[-1].add(sentence)
+            last = found[-1] if found and number - found[-1].message <= 2 else None
+            if last and _belongs(last, message, number, sentence, asked, leans=leans):
+                last.add(sentence)
                 continue
-            saved = _of_user(sentence, asked) if message.by_user else _of_agent(sentence, after)
-            if saved[1]:
-                found.append(_finding(saved, message, number))
-        last = said[-1] if said and not message.by_user else ""
-        question = last if last.endswith("?") and len(last) <= _MAX_QUESTION else ""
+            text, category = (
+                _of_user(sentence, asked) if message.by_user else _of_agent(sentence, agrees=agrees)
+            )
+            if category:
+                found.append(Finding(text, category, message.by_user, message.at, number))
+        question = "" if message.by_user else _question(said)
     for one in found:
         one.first, one.text = _one_line(one.first or one.text), _one_line(one.text)
         yield one
 
 
-def _finding(saved: tuple[str, str], message: Message, number: int) -> Finding:
-    text, category = saved
-    return Finding(
-        text=text, category=category, by_user=message.by_user, said=message.at, message=number
-    )
+def _question(said: Sequence[str]) -> str:
+    last = said[-1] if said else ""
+    return last if last.endswith("?") and len(last) <= _MAX_QUESTION else ""
 
 
 def _belongs(
-    found: Sequence[Finding], number: int, sentence: str, asked: str | None, *, is_last: bool
+    last: Finding, message: Message, number: int, sentence: str, asked: str, *, leans: bool
 ) -> bool:
-    """Whether a sentence goes with the one found last: it leans on it, or the user corrects it (`asked`)."""
-    if is_last and not is_small_talk(sentence) and not sentence.endswith("?"):
+    """Whether a sentence goes with the one found last: it leans on it, or the user corrects it."""
+    if leans and last.message == number and not (is_small_talk(sentence) or sentence[-1] == "?"):
         return True
-    return asked is not None and _corrects(found, number, sentence, asked)
+    is_theirs = message.by_user and last.by_user
+    return is_theirs and _corrects(last, sentence, asked, is_same=last.message == number)
 
 
 def _one_line(text: str) -> str:
@@ -132,84 +113,59 @@ def _one_line(text: str) -> str:
 def _of_user(sentence: str, question: str) -> tuple[str, str]:
     """What to save of a sentence of the user, and its category; "" if nothing."""
     kind = kind_of(sentence)
-    if question and (answer := _answer(sentence, question, kind)):
-        return answer
-    if is_small_talk(sentence) or (sentence.endswith("?") and kind != "open"):
+    is_question = sentence.endswith("?") and kind != "open"
+    is_request = begins("request", sentence) and kind not in ("preference", "open")
+    if is_small_talk(sentence) or is_question or is_request:
         return "", ""
-    if begins("request", sentence) and kind not in ("preference", "open"):
-        return "", ""
-    if kind:
-        is_moment = (
-            kind in ("open", "insight") and says("moment", sentence) and not _is_fact(sentence)
-        )
-        return ("", "") if is_moment else (sentence, CATEGORIES.get(kind, kind))
-    return (sentence, "fact") if _is_fact(sentence) and not says("moment", sentence) else ("", "")
-
-
-def _is_fact(sentence: str) -> bool:
-    """Whether it names something, or is about the user's own life, in a few words."""
     length = len(sentence.split())
-    if _values(sentence) or names_and_numbers(sentence) or _IDENTIFIER.search(sentence):
-        return length >= 3
-    return length >= _MIN_FACT_WORDS and bool(
-        _OWN.search(plain(sentence)) or length > _MIN_FACT_WORDS
-    )
-
-
-def _answer(sentence: str, question: str, kind: str) -> tuple[str, str] | None:
-    """A short answer with its question; None if it is a whole sentence, or only says yes to an offer."""
-    length = len(sentence.split())
-    is_offer = bool(_OFFER.search(plain(question)))
-    if length > _ANSWER_WORDS or sentence.endswith("?") or begins("request", sentence):
-        return None
-    if is_small_talk(sentence) or (is_offer and not (kind or _values(sentence))):
+    is_named = bool(_values(sentence) or names_and_numbers(sentence))
+    is_fact = length >= (_MIN_WORDS_WITH_A_NAME if is_named else _MIN_WORDS)
+    category = CATEGORIES.get(kind, kind)
+    if question and length <= _ANSWER_WORDS:
+        return f"{question} {sentence}", category or "fact"
+    if kind in ("", "open", "insight") and says("moment", sentence) and not is_named:
         return "", ""
-    is_whole = length >= _MIN_FACT_WORDS and _OWN.search(plain(sentence))
-    if is_whole or says("moment", sentence):
-        return None
-    return f"{question} {sentence}", CATEGORIES.get(kind, kind) or "fact"
+    return sentence, category or ("fact" if is_fact else "")
 
 
-def _of_agent(sentence: str, after: Message | None) -> tuple[str, str]:
-    """An agent's findings, what it knows of the user, and decisions that the user agrees to."""
+def _of_agent(sentence: str, *, agrees: bool) -> tuple[str, str]:
+    """What an agent found out, what it knows of the user, and decisions that the user agrees to."""
     kind = kind_of(sentence)
-    length = len(sentence.split())
-    if sentence.endswith("?") or length < _MIN_FACT_WORDS or is_small_talk(sentence):
+    if sentence.endswith("?") or is_small_talk(sentence):
         return "", ""
-    is_shared = bool(_SHARED.search(plain(sentence)))
-    if kind == "insight" and length >= _MIN_INSIGHT_WORDS and not _BECAUSE.match(plain(sentence)):
+    if kind == "insight" and len(sentence.split()) >= _MIN_WORDS_OF_AN_INSIGHT:
         return sentence, "learned"
-    if kind in ("decision", "deadline") and is_shared:
-        agrees = after is not None and after.by_user and _assents(after.text)
-        return (sentence, "decision") if agrees else ("", "")
-    is_fact = not kind and is_shared and len(names_and_numbers(sentence)) >= 3
-    return (sentence, "fact") if is_fact and not says("moment", sentence) else ("", "")
+    is_shared = bool(_SHARED.search(plain(sentence)))
+    if is_shared and kind in ("decision", "deadline"):
+        return sentence, "decision" if agrees else ""
+    is_named = len(names_and_numbers(sentence)) >= _NAMES_OF_A_FACT
+    return sentence, "fact" if is_shared and is_named and not kind else ""
 
 
-def _assents(text: str) -> bool:
-    first = next(iter(sentences(text)), "")
-    return is_small_talk(first) and not begins("correction", first)
+def _assents(message: Message) -> bool:
+    first = next(iter(sentences(message.text)), "")
+    return message.by_user and is_small_talk(first) and not begins("correction", first)
 
 
-def _corrects(found: Sequence[Finding], number: int, sentence: str, question: str) -> bool:
+def _corrects(last: Finding, sentence: str, asked: str, *, is_same: bool) -> bool:
     """Whether a short sentence belongs to the one found last, so that no first value is saved alone.
 
     It says so («no, the 27th»), or is nothing but another value of the same kind («16 actually»).
     """
-    if not found or not found[-1].by_user or number - found[-1].message > 2:
+    length = len(sentence.split())
+    if length > _CORRECTION_WORDS:
         return False
-    last, length = found[-1], len(sentence.split())
-    if last.is_open and not is_small_talk(sentence) and length <= _CORRECTION_WORDS:
+    if last.is_open and not is_small_talk(sentence):
         return True
-    if length > _CORRECTION_WORDS or sentence.endswith("?") or begins("request", sentence):
+    if sentence.endswith("?") or begins("request", sentence):
         return False
     values, before = _values(sentence), _values(last.text)
     is_cued = says("correction", sentence)
-    if question:  # «no» and «the 8th» may answer it
-        return is_cued and bool(values & before or (values and before)) and len(values) < length
+    if asked:  # «no» and «the 8th» may answer it
+        return is_cued and bool(values and before) and len(values) < length
     if is_cued:
-        return length > 1 or number == last.message
-    is_bare = length <= _BARE_WORDS and number > last.message
+        return length > 1 or is_same
+    is_bare = length <= _BARE_WORDS and not is_same
     return is_bare and bool(_kinds(sentence) & _kinds(last.text)) and not kind_of(sentence)
 
 
@@ -248,18 +204,15 @@ def flush(  # noqa: PLR0913 - each says how to save
     `channels` are that of the user and of the agent.
     """
     findings = list(extract(chat.messages))
-    known, forgotten = Known(), dict[str, Tombstone]()
+    known, forgotten, undone = Known(), dict[str, Tombstone](), frozenset[str]()
     if findings and store.profile.exists:
         records = store.records(include_secret=include_secret, include_past=True)
+        texts = [one.text for one in findings]
+        now = place.clock.now()
         with place.reading() as folder:
-            texts = [one.text for one in findings]
-            known = Known.of(
-                folder, records, texts, place.clock.now(), include_secret=include_secret
-            )
+            known = Known.of(folder, records, texts, now, include_secret=include_secret)
             forgotten = {stone.digest: stone for stone in tombstones(folder.read)}
             undone = undone_by(folder.read(UNDONE), NAME)
-    else:
-        undone = frozenset()
     refused: list[str] = []
     drafts: list[Record] = []
     skipped = 0
@@ -279,22 +232,14 @@ def flush(  # noqa: PLR0913 - each says how to save
             continue
         known.add(draft)
         drafts.append(gate.mark_keys(draft))
-    saved, report_id, is_over_limit = (
-        (drafts, None, False) if dry_run else _save(place, store, drafts)
-    )
-    flushed = tuple(
-        Flushed(text=one.text, category=one.category, id=None if dry_run else one.id)
-        for one in saved
-    )
     report = FlushReport(
-        id=report_id,
-        saved=flushed,
+        saved=tuple(Flushed(text=one.text, category=one.category) for one in drafts),
         known=skipped,
         refused=tuple(refused),
         dry_run=dry_run,
         warnings=chat.warnings,
     )
-    return report, is_over_limit
+    return (report, False) if dry_run or not drafts else _saved(place, store, drafts, report)
 
 
 def covered(path: str, hunk: Hunk) -> Iterator[str]:
@@ -312,29 +257,24 @@ def _record(store: Store, found: Finding, session: str, channel: str) -> Record:
     return replace(draft, metadata=said_by)
 
 
-def _save(
-    place: Workplace, store: Store, drafts: Sequence[Record]
-) -> tuple[Sequence[Record], str | None, bool]:
+def _saved(
+    place: Workplace, store: Store, drafts: Sequence[Record], report: FlushReport
+) -> tuple[FlushReport, bool]:
     """Append all records in one transaction, and keep a report by which they can be taken back."""
-    if not drafts:
-        return (), None, False
     now = place.clock.now()
-    paths = (store.config.profile.primary, daily_log(place.clock.day_of(now)))
-    report_id = None
+    paths = (daily_log(place.clock.day_of(now)), store.config.profile.primary)
     with store.writing() as transaction:
         folder = transaction.folder
         before = {path: folder.read(path) for path in paths}
+        kept: list[str] = []
 
         def plan_report(saved: Sequence[Record]) -> None:
-            nonlocal report_id
-            changes = [
-                replaced(path, before[path], transaction.planned(path)) for path in reversed(paths)
-            ]
+            changes = [replaced(path, before[path], transaction.planned(path)) for path in paths]
             if not any(changes):
                 return
-            report_id = new_job_id(folder, NAME, now)
-            report = JobReport(
-                id=report_id,
+            kept.append(new_job_id(folder, NAME, now))
+            job = JobReport(
+                id=kept[0],
                 job=NAME,
                 status="done",
                 created=now,
@@ -342,9 +282,10 @@ def _save(
                 counts={"saved": len(saved)},
                 changes=tuple(change for change in changes if change is not None),
             )
-            transaction.replace(job_path(report), encode_report(report), None)
+            transaction.replace(job_path(job), encode_report(job), None)
 
-        saved = store.journal.append(transaction, drafts, before_commit=plan_report)
+        records = store.journal.append(transaction, drafts, before_commit=plan_report)
         prune_jobs(folder)
         is_over_limit = store.may_be_over_limit(transaction)
-    return saved, report_id, is_over_limit
+    saved = tuple(Flushed(text=one.text, category=one.category, id=one.id) for one in records)
+    return replace(report, id=next(iter(kept), None), saved=saved), is_over_limit

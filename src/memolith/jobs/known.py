@@ -4,27 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
-from typing import NamedTuple
 
 from memolith.files.folder import Folder
 from memolith.files.ledger import Ledger, records_saying
 from memolith.text.similarity import copy_key
-from memolith.text.summary_line import short_id
 from memolith.text.summary_text import read_lines
 from memolith.types import Record
 from memolith.visibility import visible
 
 
-class _Known(NamedTuple):
-    record: Record
-    until: datetime | None  # when it stopped to hold
-
-
 class Known:
-    """Texts of records, with near copies of them."""
+    """Texts of records, with near copies of them, and until when each held."""
 
     def __init__(self) -> None:
-        self._by_key: dict[object, list[_Known]] = {}
+        self._said: dict[object, list[tuple[Record, datetime | None]]] = {}
 
     @classmethod
     def of(
@@ -43,22 +36,18 @@ class Known:
             if visible(record, include_secret=include_secret):
                 found.setdefault(record.id, record)
         known = cls()
-        replaced = set(map(short_id, ledger.replaced))
         for record in found.values():
             until = ledger.replaced_at(record.id)
             if until is None and record.expires is not None and record.expires <= now:
                 until = record.expires
-            if record.category != "compaction":
-                known.add(record, until=until)
-                continue
-            for line in read_lines(record.text):
-                if replaced.isdisjoint(line.ids):
-                    known.add(record, line.text)
+            known.add(record, until=until)
+            for line in read_lines(record.text) if record.category == "compaction" else ():
+                known.add(record, line.text)
         return known
 
     def add(self, record: Record, text: str = "", until: datetime | None = None) -> None:
         """One more."""
-        self._by_key.setdefault(copy_key(text or record.text), []).append(_Known(record, until))
+        self._said.setdefault(copy_key(text or record.text), []).append((record, until))
 
     def has(self, text: str, said: datetime | None, session: str) -> bool:
         """Whether a record says this; one that holds no longer only if it held when this was said.
@@ -67,17 +56,12 @@ class Known:
         """
         return any(
             until is None or (said < until if said is not None else session == record.session)
-            for record, until in self._by_key.get(copy_key(text), ())
+            for record, until in self._said.get(copy_key(text), ())
         )
 
     def current(self, text: str, session: str) -> Record | None:
         """The record of this session that says exactly this and still holds."""
-        found = self._by_key.get(copy_key(text), ())
-        return next(
-            (
-                one.record
-                for one in found
-                if one.until is None and one.record.session == session and one.record.text == text
-            ),
-            None,
-        )
+        for record, until in self._said.get(copy_key(text), ()):
+            if until is None and record.session == session and record.text == text:
+                return record
+        return None
