@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 from memolith.errors import IndexUnavailableError
 from memolith.reports import IndexStatus
@@ -132,6 +132,14 @@ class FileState:
     flaws: str = ""  # the parts that cannot be searched, as `ingest.flaws` encodes them
 
 
+class Terms(NamedTuple):
+    """How often a text has each term, weighted by field, in quarters; and its length in words."""
+
+    hashes: Column  # `index.words.term_hash` of each
+    counts: Column
+    length: float
+
+
 @dataclass(frozen=True, slots=True)
 class IndexedChunk:
     """A chunk with its terms, vector and digests."""
@@ -139,9 +147,7 @@ class IndexedChunk:
     chunk: Chunk
     digest: bytes  # of the text, to recognise the chunk in the file
     identity: bytes  # of all that is searched: a chunk with the same one is not indexed again
-    # How often it contains each term, weighted by field, as `index.postings.pack_terms` writes it;
-    # None: its identity is indexed already.
-    terms: bytes | None
+    terms: Terms | None  # None: its identity is indexed already
     vector: Vectors | None = None  # None: not embedded yet, found by words only
     tokens: bytes = b""  # how it begins, as `WordVectors` spell it
 

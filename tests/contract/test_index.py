@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from memolith.index.words import pack_terms
 from memolith.interfaces import WORD_START, FileChange, Index, IndexedChunk, IndexReplacedError
 from memolith.results import Filters
 from tests.contract.engines import ENGINES, Engine
@@ -24,6 +23,7 @@ from tests.index.samples import (
     indexed,
     keys_of,
     make_chunk,
+    pack_terms,
     put,
     state_of,
     texts_at,

@@ -6,7 +6,7 @@ import gc
 import os
 from typing import TYPE_CHECKING
 
-from memolith.index import generations
+from memolith.index import database
 from memolith.index.place import IndexPlace
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def test_who_goes_elsewhere_says_why_until_all_is_closed(tmp_path: Path) -> None
 
 
 def test_a_folder_two_levels_below_the_root_of_the_disk_is_not_looked_for_elsewhere() -> None:
-    assert generations.resolve("/no-such-folder/index") == "/no-such-folder/index"
+    assert database.resolve("/no-such-folder/index") == "/no-such-folder/index"
 
 
 def test_nothing_stays_elsewhere_of_a_memory_that_nobody_closes(tmp_path: Path) -> None:

@@ -7,11 +7,11 @@ from pathlib import Path
 import apsw
 import pytest
 
-from memolith.index import database, schema, sqlite
+from memolith.index import database
 from memolith.index.sqlite import SqliteIndex
 from memolith.index.words import term_hash
 from memolith.interfaces import FileChange, IndexReplacedError
-from tests.index.samples import ALL, MODEL, keys_of, make_chunk, put, vector_of
+from tests.index.samples import MODEL, keys_of, make_chunk, put
 
 # SQLite writes the hash of a term as a big-endian integer, and a name as its text.
 FORGOTTEN = term_hash("n7").to_bytes(8, "big", signed=True)
@@ -56,7 +56,7 @@ def test_nothing_of_a_removed_chunk_stays_on_the_disk(tmp_path: Path, index: Sql
 
 
 def test_nothing_stays_in_the_index_of_another_version(tmp_path: Path, index: SqliteIndex) -> None:
-    other = f"index-v{schema.VERSION - 1}-000003"
+    other = f"index-v{database.VERSION - 1}-000003"
     for name in (f"{other}.db", f"{other}.db-wal", f"{other}.1-9-ab.segment", "index-v17-1.db"):
         (tmp_path / name).write_bytes(b"xx" + FORGOTTEN)
     (tmp_path / "notes.txt").write_text("not ours")
@@ -84,17 +84,3 @@ def test_a_reader_who_does_not_stop_leaves_everything_to_the_next_generation(
     with pytest.raises(IndexReplacedError):
         index.files()
     index.close()
-
-
-def test_removed_chunks_are_erased_when_they_are_many(
-    tmp_path: Path, index: SqliteIndex, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sqlite, "_MANY_REMOVED", 5)
-    other = SqliteIndex(str(tmp_path), MODEL)
-    assert len(keys_of(other, "all")) == 40
-    index.replace_files([FileChange(f"{n}.md", None) for n in range(15)])
-    assert index._database.one("SELECT count(*) FROM changes") == 0
-    for one in (index, other):
-        found = one.rank([{"all": 1.0}], vector_of("all"), 50, [ALL])[0]
-        assert (len(found.signals.keys), found.chunks) == (25, 25)
-        one.close()

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from memolith.index import schema, sqlite, words
+from memolith.index import arrays, sqlite, words
 from memolith.index.sqlite import SqliteIndex
-from memolith.index.words import K1, B, pack_terms, term_hash, unpack_terms
+from memolith.index.words import K1, B
 from memolith.interfaces import FileChange, IndexedChunk
 from memolith.text.terms import term_counts
-from tests.index.samples import ALL, MODEL, make_chunk, state_of
+from tests.index.samples import ALL, MODEL, make_chunk, pack_terms, state_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -89,12 +89,9 @@ def test_scores_are_those_of_bm25(index: SqliteIndex) -> None:
 def test_blocks_and_packs_change_no_score(
     index: SqliteIndex, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block: int
 ) -> None:
-    for module in (words, sqlite):
-        monkeypatch.setattr(module, "BLOCK", block)
-    for module in (sqlite, sqlite.pack.__globals__):
-        monkeypatch.setattr(module, "PACK", 32) if module is sqlite else monkeypatch.setitem(
-            module, "PACK", 32
-        )
+    monkeypatch.setattr(words, "BLOCK", block)
+    for module in (arrays, sqlite):
+        monkeypatch.setattr(module, "PACK", 32)
     texts = documents(400)
     put(index, texts)
     assert index._database.one("SELECT count(*) FROM packs") == 400 // 32
@@ -121,20 +118,12 @@ def test_blocks_and_packs_change_no_score(
 
 
 def test_places_in_a_block_fit_into_two_bytes() -> None:
-    assert schema.BLOCK <= 1 << 16
-    assert schema.BLOCK % schema.PACK == 0
-
-
-def test_terms_come_back_as_they_were_packed_within_quarters() -> None:
-    packed = pack_terms({"a": 1.0, "b": 0.5, "c": 1000.0, "\ud800": 0.01})
-    hashes, counts, length = unpack_terms(packed)
-    assert length == pytest.approx(1001.51)
-    assert [int(number) for number in hashes] == [term_hash(t) for t in ("a", "b", "c", "\ud800")]
-    assert list(counts) == [4, 2, 255, 1]
+    assert words.BLOCK <= 1 << 16
+    assert words.BLOCK % arrays.PACK == 0
 
 
 def test_a_text_is_as_long_as_its_words_however_many_stems_each_is_stored_under() -> None:
     english, spanish = term_counts("the meetings"), term_counts("las reuniones")
     assert len(spanish) == 2 * len(english)
-    assert [unpack_terms(pack_terms(terms))[2] for terms in (english, spanish)] == [2, 2]
-    assert unpack_terms(pack_terms(term_counts("東京")))[2] == 1
+    assert [pack_terms(terms).length for terms in (english, spanish)] == [2, 2]
+    assert pack_terms(term_counts("東京")).length == 1

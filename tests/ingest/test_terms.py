@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memolith.index.words import pack_terms, unpack_terms
 from memolith.ingest.terms import HEADING_WEIGHT, Vocabulary
+from memolith.interfaces import Terms
 from memolith.text.terms import term_counts
+from tests.index.samples import pack_terms
 
 WORDS = st.sampled_from(
     [
@@ -25,10 +27,10 @@ def one_by_one(text: str, titles: str) -> dict[int, int]:
     return unpacked(pack_terms(terms))
 
 
-def unpacked(data: bytes) -> dict[int, int]:
+def unpacked(terms: Terms) -> dict[int, int]:
     """Counts by hash, and the length under −1."""
-    hashes, counts, length = unpack_terms(data)
-    return {**dict(zip(hashes.tolist(), counts.tolist(), strict=True)), -1: length}
+    found = dict(zip(terms.hashes.tolist(), terms.counts.tolist(), strict=True))
+    return {**found, -1: pytest.approx(terms.length)}
 
 
 @given(st.lists(st.lists(st.tuples(TEXTS, TEXTS), max_size=5), max_size=3))

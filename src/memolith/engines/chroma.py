@@ -109,17 +109,18 @@ class ChromaIndex(SqliteIndex):
         with self._failing_softly():
             if self._has_model and (copies := self._open()):
                 with self._database.operation(), self._database.snapshot():
-                    self._arrays.refresh(self._db)
+                    self._arrays.refresh(self._database)
                     copies.follow(self._wanted(), self._vectors_of, self._about, 1 << 62)
                 self.problem = ""
 
     def _wanted(self) -> Mask:
         """The chunks that Chroma should have: those with a vector that are in no way secret."""
-        return self._arrays.shown(include_secret=False) & (self._arrays.scale > 0)
+        return self._arrays.shown(include_secret=False) & (self._arrays["scale"] > 0)
 
     def _vectors_of(self, keys: Keys) -> NDArray[np.float32]:
         arrays = self._arrays
-        return arrays.vectors[keys].astype(np.float32) * arrays.scale[keys][:, None]
+        scale: NDArray[np.float32] = arrays["scale"][keys]
+        return arrays["vectors"][keys].astype(np.float32) * scale[:, None]
 
     def _about(self, keys: Keys) -> list[Chunk]:
         found = self._rows.fetch(keys.tolist())
@@ -166,7 +167,7 @@ class ChromaIndex(SqliteIndex):
     def _identify(self) -> str:
         """Which index and model the copies are of: those of another are worth nothing."""
         with self._database.operation():
-            known = self._database.one("SELECT value FROM meta WHERE key = 'copies'")
+            known = self._database.meta("copies")
             if known is None and self._database.writable:
                 known = uuid.uuid4().hex
                 with self._database.writing():

@@ -37,8 +37,8 @@ from memolith.engines.postgres_schema import (
     make_vector_index,
 )
 from memolith.errors import IndexUnavailableError, MemolithError
-from memolith.index.history import successors
-from memolith.index.words import K1, B, idf, term_hash, unpack_terms
+from memolith.index.rows import successors
+from memolith.index.words import K1, B, idf, term_hash
 from memolith.interfaces import (
     Column,
     FileChange,
@@ -177,7 +177,11 @@ class PostgresIndex:
     ) -> Mapping[str, Sequence[int]]:
         """The superseded ones of these records, each with its chain of successors."""
         with self._transaction() as run:
-            return successors(_Newer(run), record_ids, filters)
+            return successors(
+                lambda until, records: run("newer", until=until, records=list(records)),
+                record_ids,
+                filters,
+            )
 
     def record_states(self) -> RecordStates:
         """Which records are secret in any file, and which are superseded."""
@@ -386,7 +390,7 @@ class _Writer:
 
     def _add(self, item: Any) -> None:
         self._key += 1
-        hashes, counts, length = unpack_terms(item.terms)
+        hashes, counts, length = item.terms
         self._rows.append(chunk_values(self._key, item, length, self._dimensions))
         hidden = item.chunk.sensitivity == "secret"
         self._postings += [
@@ -433,17 +437,6 @@ class _Asked:
             "slope": K1 * B / length,
             "secret": secret,
         }
-
-
-class _Newer:
-    """Answers the one statement of `index.history` from PostgreSQL."""
-
-    def __init__(self, run: Run) -> None:
-        self._run = run
-
-    def execute(self, _: str, values: Sequence[Any], /) -> Any:
-        """The rows of newer records."""
-        return self._run("newer", until=values[0], records=list(values[1:]))
 
 
 def _names(run: Run, column: str, condition: str, **values: Any) -> frozenset[str]:

@@ -107,7 +107,7 @@ class QmdIndex(SqliteIndex):
             os.makedirs(self._files, mode=0o700, exist_ok=True)
             place = (self._root, "--name", _COLLECTION, "--mask", "**/*.md")
             self._run("collection", "add", *place)
-        elif self._database.one("SELECT value FROM meta WHERE key = 'qmd'") == state:
+        elif self._database.meta("qmd") == state:
             return
         else:
             self._run("update")

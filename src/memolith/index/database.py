@@ -1,38 +1,96 @@
-"""One generation of the index's database: opened, watched, and abandoned when it is damaged."""
+"""The index's database: its tables, opened, watched, and given up when it is damaged.
+
+A live database file must not be renamed, replaced or deleted under a process that has it open: that
+process would go on writing into nothing. So a damaged one is never repaired. The next one, a *generation*
+with the next number in its name, begins empty; everybody looks for the newest before every operation, and
+only what nobody can mistake for the newest is deleted.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import re
+import stat
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
+from shlex import quote
 from typing import Any
 
 import apsw
 
-from memolith.errors import IndexUnavailableError
-from memolith.index import generations
-from memolith.index.schema import TABLES, VERSION
+from memolith.errors import IndexUnavailableError, PathOutsideProfileError
 from memolith.interfaces import IndexDamagedError, IndexReplacedError
+
+# Part of the file's name, so that two versions of the program never touch each other's index. A changed
+# number means a new index: everything in it can be made again.
+VERSION = 8
+_TABLES = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value NOT NULL) WITHOUT ROWID;
+-- Another epoch: what was read of chunks before is void. Who truncates a file makes an empty one of it.
+INSERT INTO meta VALUES ('epoch', abs(random() % 1000000000)), ('model', ''), ('dimensions', 256);
+
+CREATE TABLE files (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    path BLOB NOT NULL UNIQUE,  -- a file name may be no text
+    inode INTEGER NOT NULL, size INTEGER NOT NULL, mtime INTEGER NOT NULL,
+    digest TEXT NOT NULL, flaws TEXT NOT NULL
+) STRICT;
+
+-- Categories, sessions, chats and channels by number: a filter compares integers.
+CREATE TABLE names (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE) STRICT;
+INSERT INTO names VALUES (0, '');
+
+CREATE TABLE chunks (
+    key INTEGER PRIMARY KEY AUTOINCREMENT,  -- never used twice: its place in every array
+    file INTEGER NOT NULL, kind INTEGER NOT NULL,
+    first_line INTEGER NOT NULL, last_line INTEGER NOT NULL,
+    offset INTEGER NOT NULL, size INTEGER NOT NULL,
+    role INTEGER NOT NULL, heading TEXT NOT NULL,
+    dated INTEGER NOT NULL,  -- day number, 0 for none
+    category INTEGER NOT NULL, session INTEGER NOT NULL, chat INTEGER NOT NULL,
+    sensitivity TEXT NOT NULL, channel INTEGER NOT NULL,
+    record_id TEXT NOT NULL, supersedes TEXT NOT NULL,
+    expires INTEGER NOT NULL,  -- seconds since 1970, 0 for never
+    digest BLOB NOT NULL,  -- of the text
+    identity BLOB NOT NULL,  -- of everything that is searched, not of the place
+    record INTEGER NOT NULL,  -- a number for its record, even; one more for a copy of it; or 0
+    length REAL NOT NULL,  -- in words
+    tokens BLOB NOT NULL,
+    vector BLOB  -- signed bytes; empty if the model refused the text
+) STRICT;
+CREATE INDEX chunks_of_a_file ON chunks (file);
+CREATE INDEX newer_records ON chunks (supersedes) WHERE supersedes <> '';
+CREATE INDEX secret_records ON chunks (record_id) WHERE sensitivity = 'secret' AND record_id <> '';
+CREATE INDEX chunks_without_vector ON chunks (key) WHERE vector IS NULL;
+CREATE INDEX chunks_refused ON chunks (key) WHERE length(vector) = 0;
+
+-- For a term and a block of keys: the places in the block, and how often in units of a quarter.
+CREATE TABLE postings (
+    block INTEGER NOT NULL, term INTEGER NOT NULL, places BLOB NOT NULL, counts BLOB NOT NULL,
+    PRIMARY KEY (block, term)
+) STRICT, WITHOUT ROWID;
+
+-- What a search needs of a range of chunks, stored once more as three values, which load fast.
+CREATE TABLE packs (
+    number INTEGER PRIMARY KEY, columns BLOB NOT NULL, tokens BLOB NOT NULL, vectors BLOB NOT NULL
+) STRICT;
+
+-- What other processes have to learn about chunks they have read: which are gone, which got a vector.
+CREATE TABLE changes (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, removed BLOB NOT NULL, embedded BLOB NOT NULL
+) STRICT;
+"""
 
 _BUSY_MILLISECONDS = 5_000
 _ATTEMPTS = 4
-_READ_WRITE = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOFOLLOW
-_READ_ONLY = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_NOFOLLOW | apsw.SQLITE_OPEN_URI
-# Input and output errors that tell of a file cut short or unreadable, not of a full disk.
-_UNREADABLE = {
-    apsw.SQLITE_IOERR_READ,
-    apsw.SQLITE_IOERR_SHORT_READ,
-    apsw.SQLITE_IOERR_CORRUPTFS,
-    apsw.SQLITE_IOERR_DATA,
-    apsw.SQLITE_IOERR_SHMMAP,
-    apsw.SQLITE_IOERR_VNODE,
-}
-
-
+_FLAGS = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOFOLLOW | apsw.SQLITE_OPEN_URI
 # The file system of SQLite's checksum extension, and how much of a page it needs.
 _CHECKSUMS, _CHECKSUM_BYTES = "cksmvfs", 8
-# What vectors are made for while no model has embedded anything.
-_NO_MODEL = ("", 256)
+# Input and output errors that tell of a file cut short or unreadable, not of a full disk.
+_UNREADABLE = {
+    apsw.SQLITE_IOERR_READ, apsw.SQLITE_IOERR_SHORT_READ, apsw.SQLITE_IOERR_CORRUPTFS,
+    apsw.SQLITE_IOERR_DATA, apsw.SQLITE_IOERR_SHMMAP, apsw.SQLITE_IOERR_VNODE,
+}  # fmt: skip
 # What SQLite says of how it is used: the connection is at fault, and the database is well.
 _MISUSED = (apsw.ConnectionClosedError, apsw.MisuseError, apsw.ThreadingViolationError)
 # What SQLite says when the database is well but cannot be used right now; all else is damage.
@@ -48,11 +106,8 @@ _NOT_NOW = {
     apsw.NoMemError: "there is no memory left",
     apsw.InterruptError: "it was interrupted",
 }
-# On a full disk SQLite opens for reading what it cannot open for writing, and says no more than that.
-_MAY_BE_FULL = (apsw.ReadOnlyError, apsw.CantOpenError, apsw.IOError)
-_FEW_BYTES = 256 * 1024  # less than it takes to open a database for writing
-_DOCTOR = "The memory itself is not touched by this. Run: memolith doctor"
 _NO_WAY_IN = (apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError, apsw.IOError)
+_FEW_BYTES = 256 * 1024  # less than it takes to open a database for writing
 
 
 class DamageError(Exception):
@@ -67,26 +122,13 @@ class Database:
 
         Without `mends` a damaged one stays as it is and is an IndexDamagedError; all of it is checked.
         """
-        self._mends = mends
-        self.folder = generations.resolve(folder)
+        self.folder = resolve(folder)
         self.model: tuple[str, int] | None = None  # whose vectors we rely on, once that is settled
+        self._mends = mends
+        self._is_closed = False
         for _ in range(_ATTEMPTS):
-            try:
-                self.generation = generations.newest(self.folder)
-                generations.make_folder(self.folder)
-                if not self.generation:
-                    self._make()
-                    self.generation = generations.newest(self.folder)
-                self._open(generations.database_path(self.folder, self.generation))
-            except (DamageError, UnicodeDecodeError):
-                self._abandon()
-            except apsw.Error as error:
-                if not _is_damage(error):
-                    raise self._unavailable(error) from error
-                self._abandon()
-            except OSError as error:
-                raise self._unavailable(error) from error
-            else:
+            with suppress(IndexReplacedError), self.operation(look=False):
+                self._open()
                 return
         raise self._damaged(" and cannot be replaced")
 
@@ -102,22 +144,19 @@ class Database:
 
         Who has closed it, or uses it from two threads, opens it again: that is no damage.
         """
-        if self._is_closed:
-            raise self._replaced(None)
-        if look:
-            self._look()
         try:
+            if look:
+                self._look()
             yield
-        except (DamageError, UnicodeDecodeError) as error:
-            raise self._replaced(error) from error
         except _MISUSED as error:
-            raise self._replaced(None) from error
-        except apsw.Error as error:
+            raise self._replaced() from error
+        except (DamageError, UnicodeDecodeError, apsw.Error) as error:
             if not _is_damage(error):
-                raise self._unavailable(error) from error
-            raise self._replaced(error) from error
+                raise unavailable(error, self.folder) from error
+            self._abandon()
+            raise self._replaced() from error
         except OSError as error:
-            raise self._unavailable(error) from error
+            raise unavailable(error, self.folder) from error
 
     @contextmanager
     def writing(self) -> Iterator[None]:
@@ -141,29 +180,24 @@ class Database:
 
     def one(self, statement: str, *values: object) -> Any:
         """The first value of the first row, or None."""
-        for row in self.connection.execute(statement, values):
-            return row[0]
-        return None
+        return next((row[0] for row in self.connection.execute(statement, values)), None)
 
-    def stored_model(self) -> tuple[str, int]:
-        """The name of the model whose vectors are stored, and how many numbers they have."""
-        stored = dict(self.connection.execute("SELECT key, value FROM meta"))
-        try:
-            return str(stored["model"]), int(stored["dimensions"])
-        except KeyError:
-            return _NO_MODEL
-        except (TypeError, ValueError) as error:
-            raise DamageError("model") from error
+    def version(self) -> tuple[object, int]:
+        """Another one when anything was written, by whomever."""
+        return self.connection.pragma("data_version"), self.connection.total_changes()
 
-    def epoch(self) -> int:
-        """How often chunks were erased: then what was read of them is void."""
-        return int(self.one("SELECT value FROM meta WHERE key = 'epoch'"))
+    def meta(self, key: str) -> Any:
+        """What is known of the whole: its model, its epoch, which counts how often chunks were erased."""
+        return self.one("SELECT value FROM meta WHERE key = ?", key)
 
     def set_meta(self, **values: object) -> None:
         """Part of a transaction: change what is known of the whole."""
-        self.connection.executemany(
-            "INSERT OR REPLACE INTO meta VALUES (?, ?)", list(values.items())
-        )
+        statement = "INSERT OR REPLACE INTO meta VALUES (?, ?)"
+        self.connection.executemany(statement, list(values.items()))
+
+    def stored_model(self) -> tuple[str, int]:
+        """The name of the model whose vectors are stored, and how many numbers they have."""
+        return self.meta("model"), self.meta("dimensions")
 
     def check_model(self) -> None:
         """Part of a transaction: another process may have opened the index for another model."""
@@ -181,78 +215,75 @@ class Database:
 
     def renew(self) -> None:
         """Begin an empty generation; this one and everybody else's find out at the next operation."""
-        try:
-            self._make()
-        except (OSError, apsw.Error) as error:
-            raise self._unavailable(error) from error
+        number = _numbers(self.folder)[1]
+        make_private(self._path_of(number))
+        for name in os.listdir(self.folder):
+            if (found := _PART.fullmatch(name)) and int(found[1]) < number:
+                discard(os.path.join(self.folder, name))
 
-    def _look(self) -> None:
-        """Make sure that what we have open is still what others would open."""
-        try:
-            number = generations.newest(self.folder)
-        except OSError as error:
-            raise self._unavailable(error) from error
-        if number == self.generation:
-            found = self._identities()
-            if found == self._opened:
-                return
-            if any(part and part in self._opened for part in found):
-                self._abandon()  # database, log and map no longer belong together
-        raise self._replaced(None)
+    def delete_other_versions(self) -> None:
+        """Delete what other versions of the program keep; one that runs makes it again from the files."""
+        for name in os.listdir(self.folder):
+            if name.startswith("index-v") and not name.startswith(f"index-v{VERSION}-"):
+                discard(os.path.join(self.folder, name))
 
-    def _open(self, path: str) -> None:
-        if generations.identity(path) is None:
-            raise DamageError(f"{path} is not an ordinary file")
-        self._path = path
-        self.connection, self._is_closed = _connect(path), False
+    def _path_of(self, generation: int) -> str:
+        return os.path.join(self.folder, f"index-v{VERSION}-{generation:06}.db")
+
+    def _open(self) -> None:
+        if not os.path.isdir(self.folder):
+            os.makedirs(self.folder, mode=0o700, exist_ok=True)
+            os.chmod(self.folder, 0o700)  # whatever the umask
+        newest, following = _numbers(self.folder)
+        self.generation = newest or following
+        self._path = self._path_of(self.generation)
+        if not os.path.lexists(self._path):
+            make_private(self._path)
+        if _identity(self._path) is None:
+            raise DamageError(f"{self._path} is not an ordinary file")
+        self.connection, self._is_closed = _connect(self._path), False
         try:
-            self.writable = not self.connection.readonly("main")
-            self._check_version()
-            if not self._mends:
-                self._check_pages()
+            self._check()
         except BaseException:  # nobody else has the connection to close it; raised again
             self.close()
             raise
         self._opened = self._identities()
 
-    def _check_version(self) -> None:
-        if self.connection.pragma("user_version") != VERSION:
+    def _check(self) -> None:
+        version = self.connection.pragma("user_version")
+        self.writable = not self.connection.readonly("main")
+        if version == 0 and self.writable and self._mends:
+            self._make_tables()
+        elif version != VERSION:
             raise DamageError("another version's tables")
-        if self.one("SELECT value FROM meta WHERE key = 'epoch'") is None:
-            raise DamageError("tables without content")
-
-    def _check_pages(self) -> None:
-        if self.connection.pragma("quick_check") != "ok":
+        if not self._mends and self.connection.pragma("quick_check") != "ok":
             raise DamageError("pages that do not fit together")
 
-    def _identities(self) -> list[tuple[int, int] | None]:
-        return [generations.identity(self._path + part) for part in ("", "-wal", "-shm")]
+    def _make_tables(self) -> None:
+        """Fill an empty file, unless another process is faster."""
+        self.connection.reserve_bytes("main", _CHECKSUM_BYTES)
+        self.connection.pragma("journal_mode", "wal")
+        with self.writing():
+            if self.connection.pragma("user_version") == 0:
+                self.connection.execute(_TABLES)
+                self.connection.pragma("user_version", VERSION)
 
-    def _make(self) -> None:
-        """Make an empty database of the next generation, unless another process is faster."""
-        before = generations.newest(self.folder)
-        unfinished = generations.unfinished_path(self.folder)
-        try:
-            generations.make_private(unfinished)
-            connection = apsw.Connection(unfinished, flags=_READ_WRITE, vfs=_checking())
-            try:
-                connection.reserve_bytes("main", _CHECKSUM_BYTES)
-                connection.pragma("journal_mode", "wal")
-                connection.execute("BEGIN")
-                for statement in TABLES.split(";\n"):
-                    connection.execute(statement)
-                connection.execute("INSERT INTO meta VALUES ('epoch', 0)")
-                connection.pragma("user_version", VERSION)
-                connection.execute("COMMIT")
-            finally:
-                connection.close()
-            number = generations.following(self.folder)
-            if generations.newest(self.folder) == before:
-                generations.publish(unfinished, self.folder, number)
-        finally:
-            for part in ("", "-wal", "-shm"):
-                generations.discard(unfinished + part)
-        generations.clean(self.folder, generations.newest(self.folder))
+    def _look(self) -> None:
+        """Make sure that what we have open is still what others would open."""
+        if self._is_closed or (found := self._identities()) != self._opened:
+            if not self._is_closed and any(part and part in self._opened for part in found):
+                self._abandon()  # database, log and map no longer belong together
+            raise self._replaced()
+
+    def _identities(self) -> Sequence[tuple[int, int] | None]:
+        return [_identity(self._path + part) for part in ("", "-wal", "-shm")]
+
+    def _abandon(self) -> None:
+        if not self._mends:
+            raise self._damaged()
+        with suppress(OSError):  # then the damaged one stays the newest, and says so
+            if _numbers(self.folder)[0] == self.generation:
+                self.renew()
 
     def _damaged(self, more: str = "") -> IndexUnavailableError:
         kind = IndexUnavailableError if self._mends else IndexDamagedError
@@ -262,30 +293,46 @@ class Database:
             hint=f"Move the folder away: {self.folder}",
         )
 
-    def _abandon(self) -> None:
-        if not self._mends:
-            raise self._damaged()
-        with suppress(OSError, apsw.Error):  # then the damaged one stays the newest, and says so
-            if generations.newest(self.folder) == self.generation:
-                self._make()
-
-    def _replaced(self, error: Exception | None) -> IndexReplacedError:
-        if error is not None:
-            self._abandon()
+    def _replaced(self) -> IndexReplacedError:
         return IndexReplacedError(
             "The search index was damaged or made anew and is built again from the files.",
             path=self.folder,
             hint="Search again.",
         )
 
-    def _unavailable(self, error: Exception) -> IndexUnavailableError:
-        return unavailable(error, self.folder)
 
-
-def _is_damage(error: apsw.Error) -> bool:
+def _is_damage(error: Exception) -> bool:
     if isinstance(error, apsw.IOError):
         return getattr(error, "extendedresult", 0) in _UNREADABLE
     return not isinstance(error, (*_NOT_NOW, *_MISUSED))
+
+
+def _connect(path: str) -> apsw.Connection:
+    """For writing if possible, else for reading, even where not a single file may be made."""
+    for way in ("?mode=rw", "?mode=ro"):
+        try:
+            return _connect_by(path, way)
+        except _NO_WAY_IN as error:
+            if _is_damage(error):
+                raise
+    return _connect_by(path, "?mode=ro&immutable=1")
+
+
+def _connect_by(path: str, way: str) -> apsw.Connection:
+    name = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+    connection = apsw.Connection(f"file:{name}{way}", flags=_FLAGS, vfs=_checking())
+    try:
+        connection.set_busy_timeout(_BUSY_MILLISECONDS)
+        connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
+        connection.pragma("trusted_schema", 0)
+        connection.pragma("cell_size_check", 1)
+        connection.pragma("synchronous", "normal")
+        connection.pragma("secure_delete", 1)  # what was forgotten does not stay in free pages
+        connection.pragma("user_version")  # the first read: now its log and its map are open
+    except BaseException:  # nobody else has the connection to close it; raised again
+        connection.close()
+        raise
+    return connection
 
 
 def _checking() -> str | None:
@@ -301,64 +348,91 @@ def _checking() -> str | None:
     return _CHECKSUMS
 
 
-def _connect(path: str) -> apsw.Connection:
-    """For writing if possible, else for reading, even where not a single file may be made."""
+# Of one generation: the database, its log and its map.
+_PART = re.compile(rf"index-v{VERSION}-(\d+)\.db(-wal|-shm|-journal)?", re.ASCII)
+
+
+def has_index(folder: str) -> bool:
+    """Whether there is an index in a folder, of this version; raises IndexUnavailableError."""
     try:
-        return _configured(apsw.Connection(path, flags=_READ_WRITE, vfs=_checking()))
-    except _NO_WAY_IN as error:
-        if _is_damage(error):
-            raise
-    from urllib.parse import quote  # slow to load, and seldom needed
+        return _numbers(resolve(folder))[0] > 0
+    except OSError as error:
+        raise unavailable(error, folder) from error
 
-    name = f"file:{quote(path)}"
+
+def _numbers(folder: str) -> tuple[int, int]:
+    """The newest generation, 0 for none, and the next: a log without a database must not meet one."""
     try:
-        return _configured(apsw.Connection(f"{name}?mode=ro", flags=_READ_ONLY, vfs=_checking()))
-    except _NO_WAY_IN as error:
-        if _is_damage(error):
-            raise
-    return _configured(apsw.Connection(f"{name}?immutable=1", flags=_READ_ONLY, vfs=_checking()))
+        found = [part for part in map(_PART.fullmatch, os.listdir(folder)) if part]
+    except FileNotFoundError:
+        found = []
+    newest = max((int(part[1]) for part in found if not part[2]), default=0)
+    return newest, 1 + max((int(part[1]) for part in found), default=0)
 
 
-def _configured(connection: apsw.Connection) -> apsw.Connection:
+def resolve(path: str) -> str:
+    """The path of something in `.memolith`, as SQLite opens it without following links.
+
+    Links above the memory are the user's own choice. `.memolith` and what is in it may not be one: a
+    memory that somebody else made could lead out of itself.
+    """
+    root, *parts = path.rsplit(os.sep, 2)
+    path = os.path.realpath(root or os.sep)
+    for part in parts:
+        path = os.path.join(path, part)
+        if os.path.islink(path):
+            raise PathOutsideProfileError(
+                f"{path} is a symbolic link, which is not followed.",
+                path=path,
+                hint="Delete the link; the index is made again from the files.",
+            )
+    return path
+
+
+def make_private(path: str) -> None:
+    """Make an empty file that only the user may open, unless there is one; SQLite's own follow its mode.
+
+    One that is there is not even opened: to close it would free the locks that SQLite has on it.
+    """
+    with suppress(FileExistsError):
+        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        try:
+            os.fchmod(fd, 0o600)  # whatever the umask
+        finally:
+            os.close(fd)
+
+
+def discard(path: str) -> None:
+    """Delete a derived file, if that can be done."""
+    with suppress(OSError):
+        os.unlink(path)
+
+
+def _identity(path: str) -> tuple[int, int] | None:
+    """What tells whether a name still means the same file; None when there is no ordinary file."""
     try:
-        _configure(connection)
-    except BaseException:  # nobody else has the connection to close it; raised again
-        connection.close()
-        raise
-    return connection
-
-
-def _configure(connection: apsw.Connection) -> None:
-    connection.set_busy_timeout(_BUSY_MILLISECONDS)
-    connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
-    connection.pragma("trusted_schema", 0)
-    connection.pragma("cell_size_check", 1)
-    connection.pragma("synchronous", "normal")
-    connection.pragma("secure_delete", 1)  # what was forgotten does not stay in free pages
-    connection.pragma("user_version")  # the first read: from now on its log and its map are open
+        found = os.lstat(path)
+    except OSError:
+        return None
+    return (found.st_dev, found.st_ino) if stat.S_ISREG(found.st_mode) else None
 
 
 def unavailable(error: Exception, folder: str) -> IndexUnavailableError:
     """Our error for what the system or SQLite said about the index in a folder."""
-    from shlex import quote  # slow to load, and seldom needed
-
-    reason = next((text for kind, text in _NOT_NOW.items() if isinstance(error, kind)), None)
-    hint = _DOCTOR
-    if isinstance(error, FileExistsError | NotADirectoryError) and (file := _file_in_place(folder)):
+    said = getattr(error, "strerror", None) or str(error)
+    reason = next((text for kind, text in _NOT_NOW.items() if isinstance(error, kind)), said)
+    hint = "The memory itself is not touched by this. Run: memolith doctor"
+    if file := _file_in_place(folder):
         reason = f"{file} is a file where a folder should be"
         hint = f"Move that file away: {quote(file)}"
     elif isinstance(error, PermissionError):
         hint = f"Check who owns it: ls -ld {quote(folder)}. It may be deleted at any time."
-    elif isinstance(error, _MAY_BE_FULL) and _is_full(folder):
+    elif isinstance(error, apsw.FullError) or (isinstance(error, _NO_WAY_IN) and _is_full(folder)):
+        # On a full disk SQLite opens for reading what it cannot open for writing, and says no more.
         reason = _NOT_NOW[apsw.FullError]
-    if reason is None:
-        said = getattr(error, "strerror", None) or str(error)
-        reason = f"{said[:1].lower()}{said[1:]}"
-    if reason == _NOT_NOW[apsw.FullError]:
         hint = "Free some space; the memory itself is not touched by this."
-    return IndexUnavailableError(
-        f"The search index cannot be used: {reason}.", path=folder, hint=hint
-    )
+    told = f"The search index cannot be used: {reason[:1].lower()}{reason[1:]}."
+    return IndexUnavailableError(told, path=folder, hint=hint)
 
 
 def _file_in_place(folder: str) -> str:

@@ -83,11 +83,6 @@ def look_at_index(folder: str) -> Index:
 
 def has_index(folder: str) -> bool:
     """Whether there is an index in a folder, of this version; raises IndexUnavailableError."""
-    from memolith.index import generations
+    from memolith.index.database import has_index as has
 
-    try:
-        return generations.newest(folder) > 0
-    except OSError as error:
-        from memolith.index.database import unavailable
-
-        raise unavailable(error, folder) from error
+    return has(folder)

@@ -1,6 +1,6 @@
 """Vectors that cost time or money, kept by the hash of their text: an index made anew asks for none.
 
-A file of its own, apart from the index and its generations. It may be deleted at any time.
+A file of its own, apart from the index and its database. It may be deleted at any time.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import apsw
 import numpy as np
 
 from memolith.errors import EmbeddingError, IndexUnavailableError
-from memolith.index import generations
+from memolith.index import database
 from memolith.interfaces import NEAR, Embedder, Vectors
 
 _TABLE = "CREATE TABLE IF NOT EXISTS vectors (hash BLOB PRIMARY KEY, vector BLOB NOT NULL) STRICT"
@@ -149,7 +149,7 @@ def forget_all(path: str) -> None:
     if _empty(path):
         return
     for part in ("", "-wal", "-shm"):  # whoever has it open goes on with a cache of his own
-        generations.discard(path + part)
+        database.discard(path + part)
     if os.path.lexists(path):
         raise IndexUnavailableError(
             f"{path} cannot be emptied: it may still hold vectors of what was forgotten.",
@@ -177,8 +177,8 @@ def _open(path: str) -> apsw.Connection | None:
     flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOFOLLOW
     db = None
     try:
-        path = generations.resolve(path)
-        generations.make_private(path)
+        path = database.resolve(path)
+        database.make_private(path)
         db = apsw.Connection(path, flags=flags)
         db.set_busy_timeout(_BUSY_MILLISECONDS)
         db.pragma("journal_mode", "wal")

@@ -2,35 +2,29 @@
 
 from __future__ import annotations
 
-import struct
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from memolith.index.schema import BLOCK
-from memolith.interfaces import USER
-from memolith.text.terms import is_second_form
+from memolith.interfaces import USER, Terms
 
 if TYPE_CHECKING:
     import apsw
 
-    from memolith.index.arrays import Arrays, Statistics
-
-Keys = NDArray[np.int64]
-Floats = NDArray[np.float32]
-Mask = NDArray[np.bool_]
+    from memolith.index.arrays import Arrays, Keys, Mask, Statistics
+    from memolith.index.vectors import Floats
 
 # The usual constants of BM25; around them our benchmark moves by less than its noise.
 K1 = 1.5
 B = 0.75
 # Field weights come in quarters, so that a term in a heading can count less than one in the text.
 TERM_UNIT = 0.25
-_LENGTH = struct.Struct("<f")
-_MAX_KNOWN = 200_000
-_known: dict[str, int] = {}
+# Postings are stored by blocks of so many keys: a place in a block takes two bytes.
+BLOCK = 1 << 15
 
 _APPEND = (
     "INSERT INTO postings VALUES (?,?,?,?) ON CONFLICT DO UPDATE SET"
@@ -39,50 +33,21 @@ _APPEND = (
 )
 
 
+@lru_cache(200_000)
 def term_hash(term: str) -> int:
     """The number a term is stored under, the same in every process."""
-    number = _known.get(term)
-    if number is None:
-        if len(_known) > _MAX_KNOWN:
-            _known.clear()
-        digest = blake2b(term.encode(errors="surrogatepass"), digest_size=8).digest()
-        number = _known[term] = int.from_bytes(digest, "little", signed=True)
-    return number
+    digest = blake2b(term.encode(errors="surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest, "little", signed=True)
 
 
-def pack_terms(terms: Mapping[str, float]) -> bytes:
-    """The terms of a chunk as bytes: hashes, how often in units of a quarter, length in words."""
-    hashes = np.array([term_hash(term) for term in terms], dtype="<i8")
-    counts = [min(255, int(count / TERM_UNIT + 0.5)) or 1 for count in terms.values()]
-    # A word that is stored under a second stem is not two words: texts of one language would
-    # count as twice as long as those of another.
-    length = sum(count for term, count in terms.items() if not is_second_form(term))
-    return join_terms(hashes, np.array(counts, np.uint8), length)
-
-
-def join_terms(hashes: Keys, counts: NDArray[np.uint8], length: float) -> bytes:
-    """The same from arrays."""
-    return hashes.tobytes() + counts.tobytes() + _LENGTH.pack(length)
-
-
-def unpack_terms(data: bytes) -> tuple[Keys, NDArray[np.uint8], float]:
-    """The hashes, counts and length that `pack_terms` made."""
-    count = (len(data) - _LENGTH.size) // 9
-    return (
-        np.frombuffer(data, dtype="<i8", count=count),
-        np.frombuffer(data, dtype="u1", offset=8 * count, count=count),
-        _LENGTH.unpack_from(data, 9 * count)[0],
-    )
-
-
-def add_postings(db: apsw.Connection, added: Mapping[int, bytes]) -> None:
-    """Append the packed terms of new chunks, by key, to the postings of their blocks."""
-    parts = [unpack_terms(terms)[:2] for terms in added.values()]
-    keys = np.repeat(np.array(list(added), np.int64), [len(hashes) for hashes, _ in parts])
-    if not len(keys):
+def add_postings(db: apsw.Connection, added: Mapping[int, Terms]) -> None:
+    """Append the terms of new chunks, by key, to the postings of their blocks."""
+    sizes = [len(terms.hashes) for terms in added.values()]
+    if not sum(sizes):
         return
-    hashes = np.concatenate([hashes for hashes, _ in parts])
-    counts = np.concatenate([counts for _, counts in parts])
+    keys = np.repeat(np.array(list(added), np.int64), sizes)
+    hashes = np.concatenate([terms.hashes for terms in added.values()])
+    counts = np.concatenate([terms.counts for terms in added.values()])
     order = np.lexsort((keys, hashes, keys // BLOCK))
     keys, hashes, counts = keys[order], hashes[order], counts[order]
     blocks, places = np.divmod(keys, BLOCK)
@@ -101,14 +66,11 @@ def add_postings(db: apsw.Connection, added: Mapping[int, bytes]) -> None:
     )
 
 
-def erase_postings(db: apsw.Connection, keys: Collection[int]) -> None:
+def erase_postings(db: apsw.Connection, keys: Keys) -> None:
     """Leave nothing of these chunks in any posting."""
-    by_block: dict[int, list[int]] = {}
-    for key in keys:
-        by_block.setdefault(key // BLOCK, []).append(key % BLOCK)
-    for block, some in by_block.items():
+    for block in np.unique(keys // BLOCK).tolist():
         gone = np.zeros(BLOCK, np.bool_)
-        gone[some] = True
+        gone[keys[keys // BLOCK == block] % BLOCK] = True
         changed = []
         for term, data, counts in db.execute(
             "SELECT term, places, counts FROM postings WHERE block = ?", (block,)
@@ -175,7 +137,7 @@ class Matches:
 
     def scores(self) -> Floats:
         """BM25 of every chunk, by key; of a word its best term counts."""
-        length, usual = self._arrays.length, self.statistics.usual_length
+        length, usual = self._arrays["length"], self.statistics.usual_length
         total = np.zeros(len(length), np.float32)
         for word in self._words:
             known = [(term, weight) for term, weight in word.items() if term in self._postings]
@@ -217,12 +179,12 @@ class Matches:
     def _in_groups(self, term: int, place: Keys, size: int) -> tuple[int, NDArray[Any]]:
         """In how many groups a term is, and how often in some of them: in all, and said by the user."""
         keys, counts = self._postings[term]
-        of = self._arrays.group[keys]
+        of = self._arrays["group"][keys]
         has = np.zeros(len(place), np.bool_)
         has[of] = True
         at = place[of]
         inside = (at >= 0).nonzero()[0]
         at, some = at[inside], counts[inside]
-        by_user = self._arrays.role[keys[inside]] == USER
+        by_user = self._arrays["role"][keys[inside]] == USER
         often = np.stack([np.bincount(at, some, size), np.bincount(at, some * by_user, size)])
         return int(np.count_nonzero(has[1:])), often

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from memolith.errors import EmbeddingError
 from memolith.index.vectors import REFUSED, normalised
 from memolith.ingest.terms import Vocabulary
-from memolith.interfaces import Embedder, Vectors, WordVectors
+from memolith.interfaces import Embedder, Terms, Vectors, WordVectors
 from memolith.results import Chunk
 from memolith.text.synonyms import in_english
 
@@ -42,7 +42,7 @@ class Said(NamedTuple):
 class Prepared:
     """One of each for every chunk."""
 
-    terms: Sequence[bytes]
+    terms: Sequence[Terms]
     vectors: Sequence[Vectors | None]
     tokens: Sequence[bytes]
 
@@ -66,7 +66,7 @@ class Preparer:
             tokens=spell(self._word_vectors if with_vectors else None, chunks),
         )
 
-    def terms(self, chunks: Sequence[Said]) -> list[bytes]:
+    def terms(self, chunks: Sequence[Said]) -> list[Terms]:
         """What of it needs no model."""
         return [
             packed

@@ -15,7 +15,8 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from memolith.index.words import TERM_UNIT, join_terms, term_hash
+from memolith.index.words import TERM_UNIT, term_hash
+from memolith.interfaces import Terms
 from memolith.text.terms import is_second_form, terms_of
 
 Integers = NDArray[np.int64]
@@ -35,8 +36,8 @@ class Vocabulary:
         """Nothing is known yet."""
         self._forget()
 
-    def pack(self, texts: Sequence[tuple[str, str]]) -> list[bytes]:
-        """For each text and the titles above it its terms, as `index.words.pack_terms` writes them."""
+    def pack(self, texts: Sequence[tuple[str, str]]) -> list[Terms]:
+        """For each text and the titles above it its terms."""
         if len(self._stops) > _MOST_STRETCHES:
             self._forget()
         fields = [[text.split() for text, _ in texts], [titles.split() for _, titles in texts]]
@@ -66,7 +67,7 @@ class Vocabulary:
 
     def _packed(
         self, size: int, owners: Integers, terms: Integers, counts: Integers
-    ) -> list[bytes]:
+    ) -> list[Terms]:
         hashes = np.frombuffer(self._hashes, np.int64)
         first = np.frombuffer(self._is_first, np.uint8)[terms]
         lengths = np.bincount(owners, first * counts, size) * TERM_UNIT
@@ -80,7 +81,7 @@ class Vocabulary:
         ends = np.searchsorted(owners, np.arange(size + 1))
         numbers = hashes[terms]
         return [
-            join_terms(numbers[start:stop], often[start:stop], length)
+            Terms(numbers[start:stop], often[start:stop], length)
             for start, stop, length in zip(ends[:-1], ends[1:], lengths, strict=True)
         ]
 
