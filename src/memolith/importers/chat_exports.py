@@ -11,10 +11,6 @@ from memolith.importers.opening import Source
 from memolith.importers.transcripts import turns
 from memolith.jobs.chat import Message
 
-# Nothing else of an archive is read.
-CHATS = (
-    "conversations.json", "*/conversations.json", "conversations-*.json", "*/conversations-*.json",
-)  # fmt: skip
 _SHOWN = ("text", "multimodal_text")
 _Messages = Callable[[dict[str, object]], Iterator[Message]]
 
@@ -38,7 +34,7 @@ def read_claude(source: Source, _: Clock) -> Iterator[Item]:
 
 
 def _conversations(source: Source, platform: str, key: str, messages: _Messages) -> Iterator[Item]:
-    for name in source.expect(source.data(*CHATS)):
+    for name in source.expect(source.data("conversations*.json", "*/conversations*.json")):
         for number, one in enumerate(source.elements(name), start=1):
             if not isinstance(one, dict) or key not in one:
                 where = f"{name} element {number}"

@@ -20,6 +20,8 @@ from memolith.files.record_format import RecordFormatError, json_part, parse_jso
 from memolith.results import Turn
 from memolith.types import SENSITIVITIES, Provenance, Record
 
+_TABLE = (resources.files("memolith.importers") / "programs.toml").read_text("utf-8")
+PROGRAMS = tomllib.loads(_TABLE)
 Place = Literal["memory", "log", "archive", "experiences", "note"]
 _BULLET = re.compile(r"(?:[-*+]|\d{1,9}[.)])[ \t]")
 _FENCE = re.compile(r"[ \t]*(```|~~~)")
@@ -143,8 +145,7 @@ def text_file(path: str, data: bytes) -> File:
 
 def settings(program: str, values: Mapping[str, object], origin: str) -> Iterator[Value]:
     """The settings of another program, in tables or with dots in their names."""
-    table = (resources.files("memolith.importers") / "settings.toml").read_text("utf-8")
-    names, waiting = tomllib.loads(table)[program], list(values.items())
+    names, waiting = PROGRAMS[program]["settings"], list(values.items())
     while waiting:
         key, value = waiting.pop(0)
         if isinstance(value, dict):

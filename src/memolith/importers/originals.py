@@ -25,10 +25,8 @@ from memolith.results import Turn
 
 _MEMORIES = ("MEMORY.md", "memory/MEMORY.md")
 _ARCHIVE = "memory/MEMORY-archive.md"
-EXPERIENCES = "tmp/experience-store.json"
-CHATS = "conversation-semantic-memory.db"
+_CHATS = "conversation-semantic-memory.db"
 _KINDS = ("fact", "preference", "event", "summary")
-NOTES = tuple(f"{kind}/????-??-??-*.md" for kind in _KINDS)
 # What the programs themselves have written at the top of MEMORY.md.
 _TEMPLATE = re.compile(
     r"# (MEMORY\.md|(DevClaw )?Memory\s*$)|This file stores curated memories|---\s*$"
@@ -53,7 +51,7 @@ def read_cursorclaw(source: Source, _: Clock) -> Iterator[Item]:
     for path, name in ((layout.LONG_MEMORY, summaries), (layout.USER, "USER.md")):
         if data := source.read(name):
             yield items.text_file(path, data)
-    stored = source.json(EXPERIENCES).get("experiences")
+    stored = source.json("tmp/experience-store.json").get("experiences")
     for one in stored if isinstance(stored, list) else ():
         about = {"category": one.get("category"), "source": one.get("recordId")}
         metadata = {key: value for key, value in about.items() if isinstance(value, str)}
@@ -132,9 +130,9 @@ def read_clawless(source: Source, _: Clock) -> Iterator[Item]:
                 seen.add((turn.created, turn.chat, turn.platform))
             elif line.strip():
                 yield Skip("turns", "line that is not a turn", f"{name} line {number}")
-    for row in read_table(source.on_disk(CHATS), "semantic_memory_entries"):
+    for row in read_table(source.on_disk(_CHATS), "semantic_memory_entries"):
         turn = Turn(
-            created=moment(row.get("timestamp")) or source.modified(CHATS),
+            created=moment(row.get("timestamp")) or source.modified(_CHATS),
             chat=items.one_name(str(row.get("chat_id") or ""), "main"),
             user=str(row.get("user_message") or ""),
             assistant=str(row.get("bot_response") or ""),

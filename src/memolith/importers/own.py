@@ -29,9 +29,6 @@ _PLACES: dict[str, Place] = {
 }  # fmt: skip
 
 
-MARKS = (layout.SETTINGS, f"{layout.ARCHIVE_FOLDER}/*")
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportReport(Plain):
     """What was written, and where."""

@@ -10,12 +10,10 @@ from memolith.importers.items import Item, Line, Skip, Value, make_record, momen
 from memolith.importers.opening import Source
 from memolith.index.foreign import read_table
 
-JSON_FILES = ("memory.json*", "memories.json*", "*/memory.json*")
-
 
 def read_mcp(source: Source, _: Clock) -> Iterator[Item]:
     """Each observation of an entity and each relation is a record; they have no date but the file's."""
-    for name in source.expect(source.data(*JSON_FILES)):
+    for name in source.expect(source.data("memory.json*", "memories.json*", "*/memory.json*")):
         for element in source.elements(name):
             yield from _graph(element, source.modified(name))
 
@@ -39,7 +37,7 @@ def _graph(element: object, created: datetime) -> Iterator[Item]:
 
 def read_mem0(source: Source, clock: Clock) -> Iterator[Item]:
     """What holds now: of `get_all` as JSON, or of the history that mem0 keeps in SQLite."""
-    for name in source.expect(source.data(*JSON_FILES)):
+    for name in source.expect(source.data("memory.json*", "memories.json*", "*/memory.json*")):
         for element in source.elements(name):
             match element:
                 case {"results": list(memories)} | {"memories": list(memories)} | list(memories):
