@@ -7,6 +7,7 @@ import os
 import shlex
 import sys
 import tomllib
+from argparse import ArgumentParser
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import resources
@@ -45,15 +46,13 @@ class Program:
         words = [word for word in args if isinstance(word, str)] if isinstance(args, list) else []
         if "mcp" not in words:
             return self
-        rest = iter(words[words.index("mcp") + 1 :])
-        options: list[str] = []
-        more: list[str] = []
-        for word in rest:
-            if word in _NAMED:
-                options += [word, next(rest, "")]
-            else:
-                (options if word.startswith(_NAMED) else more).append(word)
-        return replace(self, options=self.options or tuple(options), more=tuple(more))
+        parser = ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
+        for name in _NAMED:
+            parser.add_argument(name, nargs="?")
+        found, more = parser.parse_known_args(words[words.index("mcp") + 1 :])
+        named = ((f"--{name}", value) for name, value in vars(found).items() if value)
+        options = tuple(word for pair in named for word in pair)
+        return replace(self, options=self.options or options, more=tuple(more))
 
     @property
     def server(self) -> dict[str, object]:

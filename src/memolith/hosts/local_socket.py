@@ -14,11 +14,10 @@ import socket
 import stat
 import struct
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 
 from memolith import __version__
-from memolith.clock import monotonic
 from memolith.config.sections import SETTINGS, Config, value_of
 
 _MAX_PATH = 100  # bytes, of 104 that macOS allows
@@ -74,23 +73,21 @@ def ask(path: str, message: Mapping[str, object], seconds: float) -> Mapping[str
 def listen(path: str) -> socket.socket | None:
     """A socket at this path; None if another process of ours answers there, or it cannot be made."""
     folder = os.path.dirname(path)
-    with suppress(OSError):
-        with suppress(FileExistsError):
-            os.mkdir(folder, 0o700)
-        if not _is_private(folder):
-            return None
-        sock = socket.socket(socket.AF_UNIX)
-        try:
-            if _is_ours(path, stat.S_ISSOCK) and not _answers(path):
-                os.unlink(path)  # of a process that was killed
-            sock.bind(path)
-            os.chmod(path, 0o600)
-            sock.listen(16)
-        except OSError:
-            sock.close()
-        else:
-            return sock
-    return None
+    with suppress(OSError):  # FileExistsError, or the next line says it
+        os.mkdir(folder, 0o700)
+    if not _is_private(folder):
+        return None
+    sock = socket.socket(socket.AF_UNIX)
+    try:
+        if _is_ours(path, stat.S_ISSOCK) and not _answers(path):
+            os.unlink(path)  # of a process that was killed
+        sock.bind(path)
+        os.chmod(path, 0o600)
+        sock.listen(16)
+    except OSError:
+        sock.close()
+        return None
+    return sock
 
 
 def stop(sock: socket.socket, path: str, inode: int) -> None:
@@ -112,14 +109,9 @@ def accept(sock: socket.socket) -> socket.socket | None:
 
 def receive(sock: socket.socket, seconds: float) -> Mapping[str, object]:
     """One message, to the end of the stream; raises OSError and ValueError."""
-    end, data = monotonic() + seconds, bytearray()
-    while len(data) < _MAX_BYTES:
-        sock.settimeout(max(0.001, end - monotonic()))
-        piece = sock.recv(1 << 16)
-        if not piece:
-            break
-        data += piece
-    content = json.loads(data)
+    sock.settimeout(seconds)
+    with sock.makefile("rb") as file:
+        content = json.loads(file.read(_MAX_BYTES))
     if not isinstance(content, dict):
         raise ValueError("not an object")  # noqa: TRY004 - as json says of what it cannot read
     return content
@@ -136,10 +128,10 @@ def _is_private(folder: str) -> bool:
     return _is_ours(folder, stat.S_ISDIR) and not os.lstat(folder).st_mode & 0o077
 
 
-def _is_ours(path: str, is_kind: object) -> bool:
+def _is_ours(path: str, is_kind: Callable[[int], bool]) -> bool:
     with suppress(OSError):
         found = os.lstat(path)
-        return callable(is_kind) and is_kind(found.st_mode) and found.st_uid == os.getuid()
+        return is_kind(found.st_mode) and found.st_uid == os.getuid()
     return False
 
 

@@ -20,7 +20,6 @@ Answer = Callable[[Memory, Mapping[str, object]], Mapping[str, object]]
 _LOOK_SECONDS = 1.0
 _FIRST_SECONDS = 0.5  # the client that has started us wants its own answers first
 _READ_SECONDS = 2.0
-_MAX_CALLERS = 8
 
 
 @contextmanager
@@ -43,7 +42,6 @@ class _Server:
         self._memory = memory
         self._answer = answer
         self._environment = environment
-        self._places = threading.BoundedSemaphore(_MAX_CALLERS)
         self._ended = threading.Event()
         self._stop: Callable[[], None] = lambda: None
 
@@ -59,16 +57,14 @@ class _Server:
             wait = _LOOK_SECONDS
             memory = self._memory()
             path = local_socket.socket_path(memory.root, self._environment)
-            sock = local_socket.listen(path)
-            if sock is None:
-                continue
-            inode = os.lstat(path).st_ino
-            self._stop = partial(local_socket.stop, sock, path, inode)
-            memory.index.warm()
-            try:
-                self._serve(memory, sock, path, inode)
-            finally:
-                self._stop()
+            if sock := local_socket.listen(path):
+                inode = os.lstat(path).st_ino
+                self._stop = partial(local_socket.stop, sock, path, inode)
+                memory.index.warm()
+                try:
+                    self._serve(memory, sock, path, inode)
+                finally:
+                    self._stop()
 
     def _serve(self, memory: Memory, sock: socket.socket, path: str, inode: int) -> None:
         """While this memory is served and the name is ours."""
@@ -76,27 +72,19 @@ class _Server:
             with suppress(OSError, ValueError):  # ValueError: closed meanwhile
                 if os.lstat(path).st_ino != inode:
                     return
-                if not select.select([sock], [], [], _LOOK_SECONDS)[0]:
-                    continue
-                caller = local_socket.accept(sock)
-                if caller is not None and self._places.acquire(blocking=False):
+                is_asked = select.select([sock], [], [], _LOOK_SECONDS)[0]
+                if is_asked and (caller := local_socket.accept(sock)):
                     threading.Thread(target=self._reply, args=(memory, caller), daemon=True).start()
 
     def _reply(self, memory: Memory, caller: socket.socket) -> None:
-        try:
-            with caller, suppress(OSError, ValueError):
-                message = local_socket.receive(caller, _READ_SECONDS)
-                reply = self._reply_to(memory, message)
-                caller.settimeout(_READ_SECONDS)
-                caller.sendall(json.dumps(reply).encode())
-        finally:
-            self._places.release()
+        with caller, suppress(OSError, ValueError):
+            message = local_socket.receive(caller, _READ_SECONDS)
+            caller.sendall(json.dumps(self._reply_to(memory, message)).encode())
 
     def _reply_to(self, memory: Memory, message: Mapping[str, object]) -> Mapping[str, object]:
         ours = local_socket.greeting(memory.root, memory.config)
-        for name, value in ours.items():
-            if message.get(name) != value:
-                return {"refused": f"another {name}"}
+        if not ours.items() <= message.items():
+            return {"refused": "another version, memory or settings"}
         try:
             return self._answer(memory.via("cli"), message)
         except MemolithError:
