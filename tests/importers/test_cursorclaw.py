@@ -139,7 +139,7 @@ def test_what_is_added_to_the_source_later_comes_alone(
     with (source.root / "MEMORY.md").open("a") as file:
         file.write(line("e", "The heron moved") + "\nAnother remark.\n")
     report = importing("cursorclaw", source.root)
-    assert (report.counts["records"].added, report.counts["paragraphs"].added) == (1, 1)
+    assert (report.counts["records"].added, report.counts["files"].added) == (1, 1)
 
 
 def test_what_the_user_had_forgotten_or_deleted_does_not_come_back(

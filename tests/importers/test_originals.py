@@ -41,11 +41,7 @@ def test_a_clawcode_workspace(source: Source, importing: Importing) -> None:
     )
     report = importing.twice("clawcode", source.root)
     files = {path: data.decode() for path, data in files_of(importing.memory.root).items()}
-    assert (
-        "\n## Pets\n\n- Cookie weighs 12 kg\n- Rex is\n  a dog\n\n## Work\n\nWe use PostgreSQL.\n"
-        in files["MEMORY.md"]
-    )
-    assert "# Memory\n" not in files["MEMORY.md"].replace("Long-term memory", "")
+    assert files["MEMORY.md"] == (source.root / "memory/MEMORY.md").read_text()
     assert files["memory/2026-04-12.md"] == (source.root / "memory/2026-04-12.md").read_text()
     assert json.loads(files["memory/.dreams/short-term-recall.json"]) == recall
     assert "Deep Sleep" in files["DREAMS.md"]
@@ -100,6 +96,24 @@ def test_openclaw_brings_its_workspace_and_its_chats(source: Source, importing: 
     assert "heron is grey" in Path(importing.memory.root, "MEMORY.md").read_text()
     (turn,) = importing.memory.chats.turns(session)
     assert (turn.user, turn.assistant, turn.created.hour) == ("Hello heron", "Hello", 10)
+
+
+def test_a_memory_that_both_have_gets_what_is_missing_below_its_headings(
+    source: Source, importing: Importing
+) -> None:
+    memory = importing.memory
+    memory.remember("Ours")
+    file = Path(memory.root, "MEMORY.md")
+    file.write_text(file.read_text() + "\n## Pets\n\n- Rex is a dog\n")
+    text = "# Memory\n\n## Pets\n- Rex is a dog\n- Cookie weighs 12 kg\n\n## Work\nWe use PostgreSQL.\n"
+    source.write("MEMORY.md", text)
+    source.write("agent-config.json", {})
+    importing.twice("clawcode", source.root)
+    added = "\n## Pets\n\n- Cookie weighs 12 kg\n\n## Work\n\nWe use PostgreSQL.\n"
+    assert file.read_text().endswith("- Rex is a dog\n" + added)
+    source.write("MEMORY.md", text + "We use tabs.\n")
+    importing.twice("clawcode", source.root)
+    assert file.read_text().endswith(added + "\n## Work\n\nWe use tabs.\n")
 
 
 # -- Clawless

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 from memolith.clock import Clock
 from memolith.files import layout
-from memolith.importers.items import Item, Skip, blocks, moment, one_name
+from memolith.importers.items import File, Item, Skip, moment, one_name
 from memolith.importers.opening import Source
 from memolith.importers.transcripts import turns
 from memolith.jobs.chat import Message
@@ -30,7 +30,7 @@ def read_claude(source: Source, _: Clock) -> Iterator[Item]:
             inner = projects.values() if isinstance(projects, dict) else ()
             for text in (about.get("conversations_memory"), *inner):
                 if isinstance(text, str):
-                    yield from blocks(layout.ROOT_MEMORY, text)
+                    yield File(layout.ROOT_MEMORY, text.encode(errors="replace"))
 
 
 def _conversations(source: Source, platform: str, key: str, messages: _Messages) -> Iterator[Item]:

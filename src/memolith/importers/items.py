@@ -23,10 +23,7 @@ from memolith.types import SENSITIVITIES, Provenance, Record
 _TABLE = (resources.files("memolith.importers") / "programs.toml").read_text("utf-8")
 PROGRAMS = tomllib.loads(_TABLE)
 Place = Literal["memory", "log", "archive", "experiences", "note"]
-_BULLET = re.compile(r"(?:[-*+]|\d{1,9}[.)])[ \t]")
-_FENCE = re.compile(r"[ \t]*(```|~~~)")
 _NUMBER = re.compile(r"\d+")
-_NOTHING = re.compile(r"(?!)")
 _MAX_NAME = 200
 
 
@@ -39,21 +36,20 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
-    """A paragraph or list item for the end of a Markdown file, below the heading it had."""
+class More:
+    """Lines of a file that this memory has its own version of, for the end of that."""
 
     path: str
-    text: str
-    heading: str = ""
+    data: bytes
+    key: str  # of the whole file
 
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A whole file, taken as it is if there is none at its path yet; else its parts are, if it has any."""
+    """A whole file, taken as it is if there is none at its path yet; else what is missing there."""
 
     path: str
     data: bytes
-    parts: tuple[Line | Block | Turn | Skip, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +70,7 @@ class Skip:
     where: str = ""
 
 
-Item = Line | Block | File | Turn | Value | Skip
+Item = Line | More | File | Turn | Value | Skip
 
 
 def digest(*parts: str) -> str:
@@ -138,69 +134,54 @@ def moment(value: object, clock: Clock | None = None) -> datetime | None:
         return None
 
 
-def text_file(path: str, data: bytes) -> File:
-    """A Markdown file; where this memory has one already, its paragraphs and list items."""
-    return File(path, data, tuple(blocks(path, data.decode(errors="replace"))))
-
-
 def settings(program: str, values: Mapping[str, object], origin: str) -> Iterator[Value]:
     """The settings of another program, in tables or with dots in their names."""
-    names, waiting = PROGRAMS[program]["settings"], list(values.items())
+    names, waiting = PROGRAMS[program].get("settings"), list(values.items())
     while waiting:
         key, value = waiting.pop(0)
         if isinstance(value, dict):
             waiting[:0] = [(f"{key}.{name}", inner) for name, inner in value.items()]
         else:
-            name, _, unit = names.get(key, "").partition(" / ")
+            name, _, unit = (names.get(key, "") if names else key).partition(" / ")
             if unit and (number := _NUMBER.match(str(value))):
                 value = f"{int(number[0]) / int(unit):g}"
             yield Value(name, value, f"{origin}: {key}")
 
 
-def blocks(path: str, text: str, skip: re.Pattern[str] = _NOTHING) -> Iterator[Block]:
-    """The paragraphs and list items of Markdown, each with its heading; `skip` are lines of a template."""
-    heading, lines, fence = "", list[str](), ""
-    for line in [*text.replace("\r\n", "\n").split("\n"), ""]:
-        mark = _FENCE.match(line)
-        begins = not fence and bool(_BULLET.match(line))
-        ends = not fence and (not line.strip() or line.startswith("#"))
-        if (ends or begins) and lines:
-            yield Block(path, "\n".join(lines), heading)
-            lines = []
-        if mark and (not fence or line.strip() == fence):
-            fence = "" if fence else mark[1]
-        if ends and line.startswith("#"):
-            heading = "" if skip.match(line) else line.rstrip()
-        elif not ends and not skip.match(line):
-            lines.append(line)
-    if lines:
-        yield Block(path, "\n".join(lines), heading)
-
-
-def parts_of(
-    path: str,
-    data: bytes,
-    place: Place,
-    channel: str,
-    otherwise: datetime | None = None,
-    skip: re.Pattern[str] = _NOTHING,
-) -> Iterator[Line | Block | Skip]:
-    """The records of a Markdown file in order, and the paragraphs between them."""
+def records_of(
+    path: str, data: bytes, place: Place, channel: str, otherwise: datetime | None = None
+) -> tuple[list[Line | Skip], bytes]:
+    """The records of a Markdown file, and the lines that are none."""
+    found: list[Line | Skip] = []
     prose: list[bytes] = []
     for line in Document.parse(path, data).lines:
         part = None if line.fenced else json_part(line.data)
         if part is None or b'"text"' not in part:
             prose.append(line.data)
             continue
-        yield from blocks(path, b"".join(prose).decode(errors="replace"), skip)
-        prose, reason = [], "line without a text"
+        record, reason = None, "line without a text"
         try:
             record = record_from(parse_json(part.strip()), channel, otherwise)
         except RecordFormatError as error:
-            record, reason = None, f"damaged line ({error.message.partition(':')[0][:60]})"
-        where = f"{path} line {line.number}"
-        yield Line(record, place) if record else Skip("records", reason, where)
-    yield from blocks(path, b"".join(prose).decode(errors="replace"), skip)
+            reason = f"damaged line ({error.message.partition(':')[0][:60]})"
+        skip = Skip("records", reason, f"{path} line {line.number}")
+        found.append(Line(record, place) if record else skip)
+    return found, b"".join(prose)
+
+
+def missing_lines(ours: bytes, theirs: bytes) -> bytes:
+    """The lines that only their version of a text has, each below its heading."""
+    known, heading = set(ours.splitlines()), b""
+    found: list[bytes] = []
+    for line in theirs.splitlines():
+        if line.startswith(b"#"):
+            heading = line
+        elif line.strip() and line not in known:
+            found += [b"", heading, b"", line] if heading else [line]
+            heading = b""
+        elif not line.strip():
+            found.append(b"")
+    return re.sub(rb"\n{3,}", b"\n\n", b"\n".join(found)).strip(b"\n")
 
 
 def record_from(content: object, channel: str, fallback: datetime | None = None) -> Record | None:

@@ -7,7 +7,6 @@ import json
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import UTC, datetime
 
 from memolith.clock import Clock
@@ -17,7 +16,7 @@ from memolith.files.chat_log import parse_turn
 from memolith.files.front_matter import parse_header
 from memolith.files.notes import file_date
 from memolith.importers import items
-from memolith.importers.items import Block, Item, Line, Place, Skip, moment
+from memolith.importers.items import File, Item, Line, Place, Skip, moment
 from memolith.importers.opening import Source
 from memolith.importers.transcripts import sessions
 from memolith.index.foreign import read_table
@@ -27,10 +26,9 @@ _MEMORIES = ("MEMORY.md", "memory/MEMORY.md")
 _ARCHIVE = "memory/MEMORY-archive.md"
 _CHATS = "conversation-semantic-memory.db"
 _KINDS = ("fact", "preference", "event", "summary")
-# What the programs themselves have written at the top of MEMORY.md.
+# What CursorClaw itself has written at the top of MEMORY.md.
 _TEMPLATE = re.compile(
-    r"# (MEMORY\.md|(DevClaw )?Memory\s*$)|This file stores curated memories|---\s*$"
-    r"|\*\*(Format|Daily logs):\*\*|Long-term facts and preferences\.\s*$"
+    rb"# MEMORY\.md.*|This file stores curated memories.*|\*\*(Format|Daily logs):\*\*.*|---\s*",
 )
 
 
@@ -50,7 +48,7 @@ def read_cursorclaw(source: Source, _: Clock) -> Iterator[Item]:
     summaries = str(config.get("longMemoryPath") or layout.LONG_MEMORY)
     for path, name in ((layout.LONG_MEMORY, summaries), (layout.USER, "USER.md")):
         if data := source.read(name):
-            yield items.text_file(path, data)
+            yield File(path, data)
     stored = source.json("tmp/experience-store.json").get("experiences")
     for one in stored if isinstance(stored, list) else ():
         about = {"category": one.get("category"), "source": one.get("recordId")}
@@ -69,15 +67,15 @@ def _records(source: Source, name: str, place: Place, seen: set[str]) -> Iterato
     """The records of a file that are new, and its prose; not the header that the program wrote."""
     day = file_date(name)
     date = datetime(day.year, day.month, day.day, 12, tzinfo=UTC) if day else source.modified(name)
-    data = source.read(name) or b""
-    for item in items.parts_of(name, data, place, "cursorclaw", date, _TEMPLATE):
-        if isinstance(item, Block):
-            yield item if place == "log" else replace(item, path=layout.ROOT_MEMORY)
-        elif isinstance(item, Skip):
-            yield item
-        elif item.record.id not in seen:
-            seen.add(item.record.id)
-            yield item
+    lines, prose = items.records_of(name, source.read(name) or b"", place, "cursorclaw", date)
+    for line in lines:
+        if isinstance(line, Skip) or line.record.id not in seen:
+            yield line
+        if isinstance(line, Line):
+            seen.add(line.record.id)
+    own = b"".join(one for one in prose.splitlines(True) if not _TEMPLATE.fullmatch(one.rstrip()))
+    if own.strip():
+        yield File(name if place == "log" else layout.ROOT_MEMORY, own)
 
 
 def read_clawcode(source: Source, _: Clock) -> Iterator[Item]:
@@ -108,19 +106,15 @@ def read_openclaw(source: Source, _: Clock) -> Iterator[Item]:
 def _workspace(source: Source, start: str) -> Iterator[Item]:
     patterns = (*_MEMORIES, "USER.md", "DREAMS.md", "memory/*.md", "memory/.dreams/*.json")
     for name in source.expect(source.names(*(start + pattern for pattern in patterns))):
-        data, path = source.read(name) or b"", name.removeprefix(start)
-        if path in _MEMORIES:
-            yield from items.blocks(layout.ROOT_MEMORY, data.decode(errors="replace"), _TEMPLATE)
-        else:
-            yield items.File(path, data) if path.endswith(".json") else items.text_file(path, data)
+        path = name.removeprefix(start)
+        place = layout.ROOT_MEMORY if path in _MEMORIES else path
+        yield File(place, source.read(name) or b"")
 
 
 def read_clawless(source: Source, _: Clock) -> Iterator[Item]:
     """Notes, then turns with chat, speaker and date, those in both stores once; then settings."""
-    text = (source.read("MEMORY.md") or b"").decode(errors="replace")
-    title, _mark, rest = text.partition("\n## ")
-    is_template = title.lstrip().startswith("# Clawless Memory") and rest
-    yield from items.blocks(layout.ROOT_MEMORY, f"## {rest}" if is_template else text)
+    if data := source.read("MEMORY.md"):
+        yield File(layout.ROOT_MEMORY, data)
     seen: set[tuple[datetime, str, str]] = set()
     for name in source.expect(source.names(layout.CONVERSATIONS)):
         for number, line in enumerate(source.lines(name), 1):
@@ -160,6 +154,7 @@ _LINE = re.compile(
     r"- (?P<stale>\[stale\] )?\[(?P<when>\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d)?)\] \[(?P<category>[\w-]+)\] "
     r"(?:\[expires:(?P<expires>\d{4}-\d\d-\d\d)\] )?(?:\[meta:(?P<meta>[\w+/=-]+)\] )?(?P<text>.*)"
 )
+_DEVCLAW_TEMPLATE = ("# DevClaw Memory", "Long-term facts and preferences.")
 _META = {"i": "importance", "p": "pinned", "o": "origin", "mt": "memory_type", "s": "replaces"}
 
 
@@ -183,7 +178,7 @@ def read_devclaw(source: Source, clock: Clock) -> Iterator[Item]:
     for name in source.names("MEMORY*.md", "*/MEMORY*.md"):
         yield from _bracket_lines(source, name, clock)
     for name in source.names("*????-??-??.md", "*pre-compact-*.md"):
-        yield items.text_file("memory/" + name.rpartition("/")[2], source.read(name) or b"")
+        yield File("memory/" + name.rpartition("/")[2], source.read(name) or b"")
     for name in source.names("*.yaml", "*.yml"):
         yield from _yaml(name, source.read(name) or b"")
 
@@ -203,7 +198,8 @@ def _bracket_lines(source: Source, name: str, clock: Clock) -> Iterator[Item]:
         created = moment(found["when"], clock)
         record = items.make_record(text, "devclaw", created, found["category"], **more)
         yield Line(record, "archive" if found["stale"] or "archive" in name.lower() else "memory")
-    yield from items.blocks(layout.ROOT_MEMORY, "\n".join(prose), _TEMPLATE)
+    if any(line and line not in _DEVCLAW_TEMPLATE for line in prose):
+        yield File(layout.ROOT_MEMORY, "\n".join(prose).encode())
 
 
 def _json(value: object, *, is_packed: bool = False) -> object:

@@ -11,22 +11,18 @@ from memolith.config.load import parse_toml
 from memolith.config.sections import SETTINGS
 from memolith.errors import RefusedError
 from memolith.files import atomic_write, layout
-from memolith.files.chat_log import ARCHIVE, parse_turn
+from memolith.files.chat_log import ARCHIVE
 from memolith.files.folder import Folder
 from memolith.files.ledger import archives_elsewhere
-from memolith.files.notes import is_note_path, readable_note
-from memolith.importers.items import Block, File, Item, Line, Place, Skip, Value, parts_of
+from memolith.importers import items
+from memolith.importers.items import File, Item, Skip
 from memolith.importers.opening import Source
-from memolith.results import Turn
 from memolith.store import Store
 from memolith.types import Plain, Progress
 
 _OTHERS = (
     layout.CONVERSATIONS, layout.SETTINGS, ARCHIVE, layout.TOMBSTONES, layout.ARCHIVES,
 )  # fmt: skip
-_PLACES: dict[str, Place] = {
-    layout.ROOT_MEMORY: "memory", layout.NESTED_MEMORY: "memory", layout.EXPERIENCES: "experiences",
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,39 +67,15 @@ def read(source: Source, _: Clock) -> Iterator[Item]:
     for name in source.expect(sorted(names, key=lambda name: (name != layout.ROOT_MEMORY, name))):
         data = source.read(name) or b""
         if name == layout.SETTINGS:
-            yield from _settings(source.path, data)
+            for value in items.settings("memolith", parse_toml(source.path, data), name):
+                known = SETTINGS.get(value.name)
+                is_of_machine = known is not None and known.trusted_only
+                yield Skip("settings", "setting for one machine alone") if is_of_machine else value
         else:
-            yield File(name, data, tuple(_parts(name, data)))
+            yield File(name, data)
 
 
 def _is_kept(name: str) -> bool:
     is_shown = name.endswith(".md") and "/." not in f"/{name}"
     places = (f"{layout.ARCHIVE_FOLDER}/", f"{layout.DAILY_FOLDER}/.dreams/")
     return is_shown or name in _OTHERS or name.startswith(places)
-
-
-def _parts(name: str, data: bytes) -> Iterator[Line | Block | Turn | Skip]:
-    """What of a file is taken where this memory has one of its own."""
-    note = readable_note(name, data) if is_note_path(name) else None
-    if name == layout.CONVERSATIONS:
-        yield from filter(None, map(parse_turn, data.split(b"\n")))
-    elif note is not None:
-        yield Line(note, "note")
-    elif name.endswith(".md"):
-        is_archive = name.startswith(layout.ARCHIVE_FOLDER)
-        place = _PLACES.get(name, "archive" if is_archive else "log")
-        template = layout.load_template(name)
-        if data.startswith(template):  # empty lines instead, so that the others keep their numbers
-            data = b"\n" * template.count(b"\n") + data.removeprefix(template)
-        parts = parts_of(name, data, place, "memolith")
-        yield from (part for part in parts if not (is_archive and isinstance(part, Block)))
-
-
-def _settings(path: str, data: bytes) -> Iterator[Item]:
-    for section, values in parse_toml(path, data).items():
-        for key, value in values.items() if isinstance(values, dict) else ():
-            known = SETTINGS.get(f"{section}.{key}")
-            if known is not None and known.trusted_only:
-                yield Skip("settings", "setting for one machine alone")
-            else:
-                yield Value(f"{section}.{key}", value, layout.SETTINGS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Literal
@@ -18,10 +19,11 @@ from memolith.files.document import Document
 from memolith.files.folder import Folder
 from memolith.files.journal import near_text
 from memolith.files.locks import STATE_FOLDER
-from memolith.files.notes import make_slug, note_bytes, write_note
+from memolith.files.notes import is_note_path, make_slug, note_bytes, readable_note, write_note
 from memolith.files.record_format import encode_json, encode_line, encode_time, readable_json
 from memolith.files.transaction import Transaction, rewrite_file
-from memolith.importers.items import Block, File, Item, Line, Skip, Value, digest
+from memolith.importers import items
+from memolith.importers.items import File, Item, Line, More, Place, Skip, Value, digest
 from memolith.results import Turn
 from memolith.store import Store
 from memolith.text.wording import counted
@@ -33,9 +35,12 @@ _MAX_HISTORY = 56 << 20
 _MAX_BATCH = 500
 _ID = re.compile(rb'(?:"id": ?"|^id: "?)([^"\n]{1,200})', re.MULTILINE)
 _FOLDERS = "index.extra_paths"
-_KINDS = {Line: "records", Block: "paragraphs", File: "files", Turn: "turns", Value: "settings"}
-_PLACES = {"note": "notes", "experiences": "experiences"}
-_Written = Line | Block | Turn | File
+_KINDS = {Line: "records", More: "files", File: "files", Turn: "turns", Value: "settings"}
+_KINDS_OF_LINES = {"note": "notes", "experiences": "experiences"}
+_PLACES: dict[str, Place] = {
+    layout.ROOT_MEMORY: "memory", layout.NESTED_MEMORY: "memory", layout.EXPERIENCES: "experiences",
+}  # fmt: skip
+_Written = Line | More | Turn | File
 
 
 @dataclass(slots=True)
@@ -68,7 +73,7 @@ class ImportReport(Plain):
         """Count an item by its kind, and what became of it."""
         kind = item.kind if isinstance(item, Skip) else _KINDS[type(item)]
         if isinstance(item, Line):
-            kind = _PLACES.get(item.place, kind)
+            kind = _KINDS_OF_LINES.get(item.place, kind)
         counts = self.counts.setdefault(kind, Counts())
         counts.read += 1
         setattr(counts, how, getattr(counts, how) + 1)
@@ -105,22 +110,18 @@ class Writer:
         """Write an item, now or with the next ones, unless it is here already."""
         if isinstance(item, Skip):
             self.report.skip(item, item.reason)
-            return
-        if isinstance(item, File) and item.parts and self._is_other(item):
-            for part in item.parts:
-                self.take(part)
-            return
-        try:
-            kept = self._set(item) if isinstance(item, Value) else self._new(item)
-        except MemolithError as error:
-            self.report.skip(item, error.message.partition(";")[0][:160])
-            return
-        if kept is None:
-            self.report.count(item, "known")
-        elif isinstance(kept, Value):
-            self.report.count(item, "added")
+        elif isinstance(item, File):
+            self._take_file(item)
         else:
-            self._put(*kept)
+            try:
+                kept = self._set(item) if isinstance(item, Value) else self._new(item)
+            except MemolithError as error:
+                self.report.skip(item, error.message.partition(";")[0][:160])
+                return
+            if kept is None or isinstance(kept, Value):
+                self.report.count(item, "added" if kept else "known")
+            else:
+                self._put(*kept)
 
     def flush(self) -> None:
         """Write what waits, in one transaction; if we die, the next import goes on behind it."""
@@ -149,28 +150,17 @@ class Writer:
                 f" To keep them: memolith config set chat.max_entries {max(long)}"
             )
 
-    def _new(self, item: _Written) -> tuple[_Written, str] | None:
+    def _new(self, item: Line | More | Turn) -> tuple[_Written, str] | None:
         """An item as it is written, with the digest by which it is known; None if it is here already.
 
         Raises MemolithError for what is not taken.
         """
-        key = ""
-        match item:
-            case Turn():
-                return self._new_turn(item)
-            case Line():
-                item = self._checked(item)
-                key = digest("id", item.record.id)
-            case Block():
-                key = digest("block", self._place(item.path), " ".join(item.text.split()))
-                if item.text.encode(errors="replace") in self._read(item.path):
-                    return None
-            case File():
-                key = _file_key(item)
-                if self._is_other(item):
-                    raise RefusedError(f"this memory has its own {item.path}")
-                if self._read(item.path) == item.data:
-                    return None
+        if isinstance(item, Turn):
+            return self._new_turn(item)
+        if isinstance(item, More):
+            return (item, item.key) if item.data else None
+        item = self._checked(item)
+        key = digest("id", item.record.id)
         return None if key in self._known else (item, key)
 
     def _new_turn(self, turn: Turn) -> tuple[Turn, str] | None:
@@ -206,8 +196,8 @@ class Writer:
         record, now = item.record, self.store.clock.now()
         category = make_slug(record.category) if item.place == "note" else record.category
         text = gate.own_words(record.text)
-        record = replace(record, text=text, category=category, created=min(record.created, now))
-        record = replace(record, citation=None)
+        created = now if record.created == gate.NOT_YET else min(record.created, now)
+        record = replace(record, text=text, category=category, created=created, citation=None)
         gate.check_record(record)
         if {record.id, ledger.digest(text)} & self._stones:
             raise RefusedError("you had it forgotten")
@@ -217,10 +207,34 @@ class Writer:
             note_bytes(marked)  # a note that cannot be kept is refused before others wait with it
         return replace(item, record=marked)
 
-    def _is_other(self, item: File) -> bool:
-        """Whether there is another file in its place, with more than our template in it."""
-        free = (b"", layout.load_template(item.path), item.data)
-        return _file_key(item) not in self._known and self._read(item.path) not in free
+    def _take_file(self, item: File) -> None:
+        """Take a whole file if nothing but our template is in its place, else what is missing there."""
+        self.flush()  # what waits may go into it
+        ours = self._read(item.path)
+        key = digest("file", item.path, item.data.decode(errors="surrogateescape"))
+        if key in self._known or ours == item.data:
+            self.report.count(item, "known")
+        elif ours in (b"", layout.load_template(item.path)):
+            self._put(item, key)
+        else:
+            for part in self._missing(item.path, item.data, ours, key):
+                self.take(part)
+
+    def _missing(self, path: str, data: bytes, ours: bytes, key: str) -> Iterator[Item]:
+        """What of a file this memory does not have, which has a version of its own."""
+        note = readable_note(path, data) if is_note_path(path) else None
+        if note is not None:
+            yield Line(note, "note")
+        elif path == layout.CONVERSATIONS:
+            yield from filter(None, map(parse_turn, data.split(b"\n")))
+        elif not path.endswith(".md"):
+            yield Skip("files", f"this memory has its own {path}")
+        else:
+            is_archive = path.startswith(layout.ARCHIVE_FOLDER)
+            place = _PLACES.get(path, "archive" if is_archive else "log")
+            lines, prose = items.records_of(path, data, place, "memolith")
+            yield from lines
+            yield More(path, b"" if is_archive else items.missing_lines(ours, prose), key)
 
     def _set(self, item: Value) -> Value | None:
         """Take over a setting; None if it is so already."""
@@ -244,14 +258,13 @@ class Writer:
         return item
 
     def _put(self, item: _Written, key: str) -> None:
-        """Have an item wait; whole files and notes are not written with lines that may go into them."""
-        is_note = isinstance(item, Line) and item.place == "note"
-        before = self._batch[-1][0] if self._batch else item
-        if is_note or isinstance(before, File) != isinstance(item, File):
+        """Have an item wait; a whole file and a note are written alone."""
+        is_alone = isinstance(item, File) or (isinstance(item, Line) and item.place == "note")
+        if is_alone:
             self.flush()
         self._known.add(key)
         self._batch.append((item, key))
-        if is_note or len(self._batch) >= _MAX_BATCH:
+        if is_alone or len(self._batch) >= _MAX_BATCH:
             self.flush()
 
     def _write(self, batch: list[_Written], transaction: Transaction) -> set[str]:
@@ -260,14 +273,13 @@ class Writer:
         turns = b"".join(encode_turn(item) for item in batch if isinstance(item, Turn))
         if turns:
             transaction.append(layout.CONVERSATIONS, turns)
-        heading = ""
         for item in batch:
             match item:
                 case File():
                     path = self._place(item.path)
                     transaction.replace(path, item.data, transaction.folder.stamp(path))
-                case Block():
-                    heading = _append_block(transaction, self._place(item.path), item, heading)
+                case More():
+                    transaction.append(self._place(item.path), b"\n" + item.data + b"\n")
                 case Line(record, "memory"):
                     records.append(record)
                 case Line(record, "note"):
@@ -281,8 +293,6 @@ class Writer:
 
     def _append_line(self, transaction: Transaction, record: Record, place: str) -> None:
         config, clock = self.store.config, self.store.clock
-        if record.created == gate.NOT_YET:
-            record = replace(record, created=clock.now())
         line = encode_line(record)
         if place == "experiences":
             transaction.append(config.experiences.path, line, template=layout.EXPERIENCES)
@@ -326,23 +336,5 @@ class Writer:
         self._known |= self._imported
 
 
-def _file_key(item: File) -> str:
-    return digest("file", item.path, item.data.decode(errors="surrogateescape"))
-
-
 def _said(turn: Turn) -> str:
     return digest("said", turn.chat, turn.user[:200], turn.assistant[:200] if not turn.user else "")
-
-
-def _append_block(transaction: Transaction, path: str, block: Block, heading: str) -> str:
-    """Plan a block at the end of its file, below its heading unless that is the last one written."""
-    name = f"{path}\0{block.heading}"
-    head = f"\n{block.heading}\n" if block.heading and name != heading else ""
-    is_item = block.text[:1] in "-*+" and name == heading
-    text = f"{head}{'' if is_item else chr(10)}{block.text}\n"
-    has_template = path in (layout.ROOT_MEMORY, layout.NESTED_MEMORY, layout.USER)
-    if not has_template and not transaction.size_of(path)[0]:
-        text = text.lstrip("\n")
-    template = path.rpartition("/")[2] if has_template else ""
-    transaction.append(path, text.encode(errors="replace"), template=template)
-    return name
