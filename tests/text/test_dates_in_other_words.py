@@ -60,20 +60,12 @@ def test_longer_ways_to_count(text: str, expected: str) -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("2 days before yesterday", "04-12"),
-        ("three days before March 5", "03-02"),
-        ("the day before March 5", "03-04"),
-        ("el día antes del 5 de marzo", "03-04"),
-        ("dos días antes del 5 de marzo", "03-03"),
-        ("the day after March 5", "03-06"),
-        ("two days after March 5", "03-07"),
-        ("dos días después del 5 de marzo", "03-07"),
         ("before March 5", "0001-01-01..03-04"),
         ("after March 5", "03-06..04-15"),
         ("what day before March 5", "0001-01-01..03-04"),
     ],
 )
-def test_days_counted_from_another_day(text: str, expected: str) -> None:
+def test_days_before_and_after_another_day(text: str, expected: str) -> None:
     assert days(text) == [expected]
 
 

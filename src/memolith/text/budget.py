@@ -25,7 +25,7 @@ def estimate_tokens(text: str) -> int:
     (8, 11)
     """
     tokens = (
-        sum(map(_COSTS.__getitem__, map(len, _LATIN_WORD.findall(text))))
+        sum(map(_cost, _LATIN_WORD.findall(text)))
         + sum(0.5 + math.ceil(len(number) / 3) for number in _NUMBER.findall(text))
         + len(_MARKS.findall(text))
         + len(_LINE_END.findall(text))
@@ -40,15 +40,9 @@ def estimate_tokens(text: str) -> int:
     return math.ceil(tokens)
 
 
-class _Costs(dict[int, float]):
-    """What a word of so many letters costs; a table, because a context has hundreds of words."""
-
-    def __missing__(self, letters: int) -> float:
-        # Nobody writes longer words than this by hand: keys and encoded data are read in small pieces.
-        return max(1.0, letters / 5) if letters <= 24 else letters / 2
-
-
-_COSTS = _Costs({letters: max(1.0, letters / 5) for letters in range(25)})
+def _cost(word: str) -> float:
+    # Nobody writes words of more than 24 letters by hand: keys are read in small pieces.
+    return max(1.0, len(word) / 5) if len(word) <= 24 else len(word) / 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import calendar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from enum import IntEnum
 from typing import Literal
@@ -85,12 +85,11 @@ def weekday_of_month(
     today: date, number: int, weekday: int, month_number: int, year: int | None = None
 ) -> Days | None:
     """The first, second … time it is this weekday in a month; the last time for 0."""
-    found = month(today, month_number, year)
-    if found is None:
+    week = part_of_month(today, 7, number, month_number, year)
+    if week is None:
         return None
-    first = shift(found.first, (weekday - found.first.weekday()) % 7)
-    weeks = number - 1 if number else (found.last - first).days // 7
-    return Days(first=shift(first, 7 * weeks), last=shift(first, 7 * weeks), guess=found.guess)
+    day = shift(week.first, (weekday - week.first.weekday()) % 7)
+    return replace(week, first=day, last=day)
 
 
 def coming_weekday(today: date, weekday: int) -> Days:
@@ -108,7 +107,7 @@ def month(today: date, number: int, year: int | None = None) -> Days | None:
     if year is not None:
         return months(year, number)
     found = months(today.year if number <= today.month else today.year - 1, number)
-    return found and Days(first=found.first, last=found.last, guess="year")
+    return found and replace(found, guess="year")
 
 
 def last_month_named(today: date, number: int) -> Days | None:
@@ -166,6 +165,11 @@ def ahead(today: date, count: int, unit: Unit) -> Days:
     return _one(_before(today, -count, unit))
 
 
+def before(today: date, count: int, unit: Unit) -> Days:
+    """So long before today, to the day."""
+    return _one(_before(today, count, unit))
+
+
 def _before(today: date, count: int, unit: Unit) -> date:
     if unit is Unit.HOUR:
         return shift(today, -count // 24)
@@ -173,8 +177,8 @@ def _before(today: date, count: int, unit: Unit) -> date:
         return shift(today, -count)
     if unit is Unit.WEEK:
         return shift(today, -7 * count)
-    months = count * {Unit.MONTH: 1, Unit.QUARTER: 3, Unit.YEAR: 12}[unit]
-    begin = today.year * 12 + today.month - 1 - months
+    begin = today.year * 12 + today.month - 1
+    begin -= count * {Unit.MONTH: 1, Unit.QUARTER: 3, Unit.YEAR: 12}[unit]
     begin = min(max(begin, 12), date.max.year * 12 - 1)
     return in_month(begin // 12, begin % 12 + 1, today.day)
 
@@ -215,22 +219,24 @@ def day_of_this_month(today: date, offset: int, day: int) -> Days | None:
     return found and day_of_month(today, found.first.month, day, found.first.year)
 
 
-def week_of_month(
-    today: date, number: int, month_number: int, year: int | None = None
+def part_of_month(
+    today: date, length: int, number: int, month_number: int, year: int | None = None
 ) -> Days | None:
-    """The first, second … week of a month; the last for 0."""
+    """The first, second … stretch of so many days of a month; the last for 0."""
     found = month(today, month_number, year)
     if found is None:
         return None
-    first = shift(found.first, 7 * (number - 1)) if number else shift(found.last, -6)
-    return Days(first=first, last=shift(first, 6), guess=found.guess)
+    first = shift(found.first, length * (number - 1)) if number else shift(found.last, 1 - length)
+    last = shift(first, length - 1)
+    is_at_end = found.last <= shift(last, 1)  # the 31st is one of the last days too
+    return replace(found, first=first, last=found.last if is_at_end else last)
 
 
 def week_with(today: date, month_number: int, day: int) -> Days | None:
     """The week that a day is in."""
     found = day_of_month(today, month_number, day)
     week = found and period(found.first, Unit.WEEK, 0)
-    return week and found and Days(first=week.first, last=week.last, guess=found.guess)
+    return week and found and replace(week, guess=found.guess)
 
 
 def from_to(
@@ -241,14 +247,21 @@ def from_to(
     end = begin and day_of_month(today, month_number, last, begin.first.year)
     if begin is None or end is None or begin.first > end.first:
         return None
-    return Days(first=begin.first, last=end.first, guess=begin.guess)
+    return replace(begin, last=end.first)
+
+
+def from_to_in_one(
+    today: date, month_number: int, both: int, year: int | None = None
+) -> Days | None:
+    """From one day to another of a month, which are one number: 310 for «3-10»."""
+    return from_to(today, month_number, both // 100, both % 100, year)
 
 
 def quarter(today: date, number: int, year: int | None = None) -> Days | None:
     """A quarter; without a year the latest one that has begun."""
-    first = month(today, 3 * number - 2, year)
-    last = first and month(today, 3 * number, first.first.year)
-    return first and last and Days(first=first.first, last=last.last, guess=first.guess)
+    begin = month(today, 3 * number - 2, year)
+    whole = begin and months(begin.first.year, begin.first.month, 3)
+    return begin and whole and replace(begin, last=whole.last)
 
 
 def year(_: date, number: int) -> Days | None:
@@ -259,16 +272,6 @@ def year(_: date, number: int) -> Days | None:
 def year_not_round(_: date, number: int) -> Days | None:
     """A whole year, but not 1900 or 2000: they may be a price."""
     return months(number, 1, 12) if number % 100 else None
-
-
-def third(today: date, part: int, number: int, year: int | None = None) -> Days | None:
-    """The first, second or last third of a month."""
-    found = month(today, number, year)
-    if found is None:
-        return None
-    first = found.first.replace(day=1 + 10 * part)
-    last = found.last if part == 2 else found.first.replace(day=10 + 10 * part)
-    return Days(first=first, last=last, guess=found.guess)
 
 
 def with_year(day: date, year: int) -> date:

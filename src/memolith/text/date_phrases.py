@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from functools import cache, lru_cache
+from itertools import chain, product
 from typing import TYPE_CHECKING
 
 from memolith.text import calendar_days
@@ -20,8 +21,6 @@ SURE = 1.0  # the words name these days and no others
 LIKELY = 0.7  # a year or a week had to be guessed
 MAYBE = 0.4  # this may not be a date at all
 _CONFIDENCE = {"sure": SURE, "likely": LIKELY, "maybe": MAYBE}
-_TERM = re.compile(r"(-?)\$(\d)(?:([+/%])(?:\$(\d)|(\d+)))?")
-
 
 _LISTS = read_lists("date_words.txt")
 
@@ -118,7 +117,7 @@ class Phrase:
 class Node:
     """A place reached inside phrases: the words and <classes> that lead on, and what ends here."""
 
-    steps: dict[str, list[Node]] = field(default_factory=dict)
+    steps: dict[str, Node] = field(default_factory=dict)
     ends: list[Phrase] = field(default_factory=list)
 
 
@@ -136,20 +135,23 @@ class Match:
 def phrases() -> Node:
     """All forms of all phrases behind one node; forms that begin alike share their first nodes."""
     root = Node()
-    reached_by: dict[tuple[str, ...], list[Node]] = {(): [root]}
     for meaning, confidence, after, forms in read_rows("date_phrases.txt"):
         words = frozenset(
             word for name in after.split("+") for word in _LISTS.get(f"after {name}", ())
         )
         phrase = Phrase(_resolver(meaning), _CONFIDENCE[confidence], words)
-        for form in forms.split("|"):
-            items = tuple(form.split())
-            for end in range(1, len(items) + 1):
-                if items[:end] not in reached_by:
-                    reached_by[items[:end]] = _lead_on(reached_by[items[: end - 1]], items[end - 1])
-            for node in reached_by[items]:
-                node.ends.append(phrase)
+        for path in chain.from_iterable(map(_paths, forms.split("|"))):
+            node = root
+            for step in path:
+                node = node.steps.setdefault(step, Node())
+            node.ends.append(phrase)
     return root
+
+
+def _paths(form: str) -> Iterator[Iterable[str]]:
+    """The steps of each way to say a form: `in/over the? <unit>` can be said in four ways."""
+    items = [item.removesuffix("?").split("/") + [""] * item.endswith("?") for item in form.split()]
+    return (filter(None, path) for path in product(*items))
 
 
 def _resolver(meaning: str) -> Callable[..., Days | None] | None:
@@ -168,24 +170,13 @@ def _resolver(meaning: str) -> Callable[..., Days | None] | None:
 
 
 def _argument(term: str, values: Sequence[int]) -> int | None:
-    found = _TERM.fullmatch(term)
-    if found is None:
+    if not term.startswith("$"):
         return Unit[term.upper()] if term.isalpha() else int(term)
-    if int(found[2]) > len(values):
+    places = [int(place) - 1 for place in term[1:].split("+$")]
+    if places[-1] >= len(values):
         return None  # the year, if none is given
-    value = values[int(found[2]) - 1]
-    if not found[3]:
-        return -value if found[1] else value
-    other = values[int(found[4]) - 1] if found[4] else int(found[5])
-    return {"+": value + other, "/": value // other, "%": value % other}[found[3]]
-
-
-def _lead_on(reached: list[Node], item: str) -> list[Node]:
-    following = Node()
-    for node in reached:
-        for choice in item.removesuffix("?").split("/"):
-            node.steps.setdefault(choice, []).append(following)
-    return [*reached, following] if item.endswith("?") else [following]
+    first, *more = (values[place] for place in places)
+    return sum(more, first) if more else first  # a unit stays a unit
 
 
 def first_words(root: Node) -> frozenset[str]:
@@ -202,9 +193,9 @@ def matches_at(root: Node, tokens: Sequence[Token], start: int) -> list[Match]:
         found.extend(Match(phrase, start, at, values) for phrase in node.ends)
         if node.steps and at < len(tokens):
             for step, value in _steps_of(tokens[at].text):
-                if after := node.steps.get(step):
-                    open_ends += [(one, at + 1, values + value) for one in after]
-    return sorted(found, key=_order)
+                if step in node.steps:
+                    open_ends.append((node.steps[step], at + 1, values + value))
+    return sorted(found, key=lambda one: (-one.end, -one.phrase.confidence, len(one.values)))
 
 
 @lru_cache(4096)
@@ -216,7 +207,3 @@ def _steps_of(text: str) -> Sequence[tuple[str, tuple[int, ...]]]:
         if value is not None:
             steps += [(f"<{name}>", (value,)), (f"<_{name}>", ())]
     return steps
-
-
-def _order(match: Match) -> tuple[int, float, int]:
-    return -match.end, -match.phrase.confidence, len(match.values)

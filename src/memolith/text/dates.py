@@ -9,9 +9,8 @@ from datetime import date
 from functools import cache
 
 from memolith.text import calendar_days as days
-from memolith.text.calendar_days import Days, Unit
+from memolith.text.calendar_days import Days
 from memolith.text.date_phrases import (
-    CLASSES,
     LIKELY,
     MAYBE,
     MONTHS,
@@ -184,7 +183,8 @@ def _digits_at(
     # In German 5.11. is a date; elsewhere it may be a version.
     is_expected = before in (_BEFORE_GERMAN if "." in text else _BEFORE_DIGITS)
     named = days_in_digits(text, today, day_first=day_first, is_expected=is_expected)
-    return named and Found(start=at, end=at + 1, days=named[0], confidence=named[1])
+    confidence = LIKELY if named and named.guess else SURE
+    return named and Found(start=at, end=at + 1, days=named, confidence=confidence)
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,21 +197,19 @@ class Token:
     is_capital: bool
 
 
-@cache
-def _token() -> re.Pattern[str]:
-    # \u0301 and its like: letters may be written with their accents apart.
-    return re.compile(
-        "|".join(sorted(UNSPACED, key=len, reverse=True))
-        + r"|\d+(?:[-/.]\d+)+|\d+(?:st|nd|rd|th|[ºª°]|er|ro)?(?!\w)|\d\w*"
-        + r"|[぀-鿿가-힯]|(?:[^\W\d_]|[\u0300-\u036f])+|[^\w\s]"
-    )
+# \u0301 and its like: letters may be written with their accents apart.
+_TOKEN = re.compile(
+    "|".join(sorted(UNSPACED, key=len, reverse=True))
+    + r"|\d+(?:[-/.]\d+)+|\d+(?:st|nd|rd|th|[ºª°]|er|ro)?(?!\w)|\d\w*"
+    + r"|[぀-鿿가-힯]|(?:[^\W\d_]|[\u0300-\u036f])+|[^\w\s]"
+)
 
 
 def tokens(text: str) -> list[Token]:
     """The tokens of a text, in order."""
     return [
         Token(fold(found[0]), found.start(), found.end(), found[0][0].isupper())
-        for found in _token().finditer(text)
+        for found in _TOKEN.finditer(text)
     ]
 
 
@@ -288,11 +286,7 @@ def _open_ended(found: Found, tokens: Sequence[Token], today: date) -> Found:
     begin = _word_before(found, tokens)
     word = tokens[begin].text if begin >= 0 else ""
     first, last = found.days.first, found.days.last
-    if word in _BEFORE | _AFTER and (counted := _counted(tokens, begin)):
-        begin, count, unit = counted
-        before = word in _BEFORE
-        period = days.ago(first, count, unit) if before else days.ahead(last, count, unit)
-    elif word in _SINCE and first <= today:
+    if word in _SINCE and first <= today:
         period = Days(first=first, last=today)
     elif word in _UNTIL:
         period = Days(first=date.min, last=last)
@@ -305,81 +299,56 @@ def _open_ended(found: Found, tokens: Sequence[Token], today: date) -> Found:
     return replace(found, start=begin, days=period)
 
 
-def _counted(tokens: Sequence[Token], end: int) -> tuple[int, int, Unit] | None:
-    """Where "two days" and "the day" begin in front of a token, and how long that is."""
-    if end < 2:
-        return None
-    unit = CLASSES["unit"](tokens[end - 1].text)
-    count = CLASSES["n"](tokens[end - 2].text)
-    if count is None and unit == Unit.DAY and tokens[end - 2].text in _ARTICLES:
-        count = 1
-    return None if unit is None or count is None else (end - 2, count, Unit(unit))
-
-
-_YEAR = r"((?:19|20)\d\d)"
-_YEAR_FIRST = re.compile(
-    r"(?P<year>(?:19|20)\d\d)(?P<mark>[-/.])(?P<month>\d\d?)(?P=mark)(?P<day>\d\d?)(?:\D.*)?"
+_YEAR = r"(?P<year>(?:19|20)\d\d)"
+_FULL = (
+    _YEAR + r"(?P<mark>[-/.])(?P<month>\d\d?)(?P=mark)(?P<day>\d\d?)(?:\D.*)?",
+    _YEAR + r"(?P<month>\d\d)(?P<day>\d\d)",
+    r"(?P<one>\d\d?)(?P<mark>[-/.])(?P<other>\d\d?)(?P=mark)" + _YEAR,
+    r"(?P<one>\d\d?)(?P<mark>/)(?P<other>\d\d?)/(?P<year>\d\d)",
+    _YEAR + r"[-/](?P<month>0[1-9]|1[0-2])",
+    _YEAR + r"-(?P<last>(?:19|20)\d\d)",
 )
-_COMPACT = re.compile(r"(?P<year>(?:19|20)\d\d)(?P<month>\d\d)(?P<day>\d\d)")
-_YEAR_LAST = re.compile(
-    r"(?P<one>\d\d?)(?P<mark>[-/.])(?P<other>\d\d?)(?P=mark)(?P<year>(?:19|20)\d\d)"
-)
-_SHORT_YEAR_LAST = re.compile(r"(?P<one>\d\d?)(?P<mark>/)(?P<other>\d\d?)/(?P<year>\d\d)")
-_YEARLESS = re.compile(r"(\d\d?)[/.](\d\d?)")
-_MONTH = re.compile(_YEAR + r"[-/](0[1-9]|1[0-2])")
-_YEARS = re.compile(f"{_YEAR}-{_YEAR}")
+_IN_DIGITS = [re.compile(form) for form in _FULL]
+_YEARLESS = re.compile(r"(?P<one>\d\d?)(?P<mark>[/.])(?P<other>\d\d?)")
 
 
 def days_in_digits(
     text: str, today: date, *, day_first: bool | None, is_expected: bool
-) -> tuple[Days, float] | None:
-    """The days a number with separators names, and how sure that is; None for any other number.
+) -> Days | None:
+    """The days a number with separators names; None for any other number.
 
     Day and month are told apart by the one above 12; otherwise by `day_first`, and if that is None
     the number is left alone. `is_expected` says that a date is due, which `3/4` needs.
 
     >>> from datetime import date
-    >>> days_in_digits("2026-04-11", date(2026, 4, 12), day_first=None, is_expected=False)[1]
-    1.0
+    >>> days_in_digits("2026-04-11", date(2026, 4, 12), day_first=None, is_expected=False).first
+    datetime.date(2026, 4, 11)
     """
-    if named := _full_date(text, today, day_first) or _month_or_years(text, today):
-        return named, SURE
-    if is_expected and (found := _YEARLESS.fullmatch(text)):
-        by_custom = True if "." in text else day_first
-        day = _in_order(today, int(found[1]), int(found[2]), None, day_first=by_custom)
-        return (day, LIKELY) if day else None
-    return None
-
-
-def _full_date(text: str, today: date, day_first: bool | None) -> Days | None:
-    if found := _YEAR_FIRST.fullmatch(text) or _COMPACT.fullmatch(text):
-        year, month, day = (int(found[name]) for name in ("year", "month", "day"))
-        return days.day_of_month(today, month, day, year)
-    if found := _YEAR_LAST.fullmatch(text) or _SHORT_YEAR_LAST.fullmatch(text):
-        year = int(found["year"]) + (2000 if len(found["year"]) == 2 else 0)
-        by_custom = True if found["mark"] == "." else day_first
-        return _in_order(today, int(found["one"]), int(found["other"]), year, day_first=by_custom)
-    return None
-
-
-def _month_or_years(text: str, today: date) -> Days | None:
-    if found := _MONTH.fullmatch(text):
-        return days.month(today, int(found[2]), int(found[1]))
-    if found := _YEARS.fullmatch(text):
-        first, last = (days.month(today, 1, int(year)) for year in found.groups())
-        end = last and days.period(last.first, Unit.YEAR, 0)
-        if first and end and first.first < end.first:
-            return Days(first=first.first, last=end.last)
+    forms = [*_IN_DIGITS, _YEARLESS] if is_expected else _IN_DIGITS
+    read = (form.fullmatch(text) for form in forms)
+    parts = next((found.groupdict() for found in read if found), {})
+    mark = parts.pop("mark", "")
+    numbers = {name: int(number) for name, number in parts.items()}
+    year = numbers.get("year")
+    if "one" in numbers:
+        if year is not None and year < 100:
+            year += 2000
+        custom = True if mark == "." else day_first
+        return _in_order(today, numbers["one"], numbers["other"], year, day_first=custom)
+    if "day" in numbers:
+        return days.day_of_month(today, numbers["month"], numbers["day"], year)
+    if "month" in numbers:
+        return days.month(today, numbers["month"], year)
+    if year is not None and year < numbers["last"]:
+        return Days(first=date(year, 1, 1), last=date(numbers["last"], 12, 31))
     return None
 
 
 def _in_order(
     today: date, one: int, other: int, year: int | None, *, day_first: bool | None
 ) -> Days | None:
-    if one > 12 or other > 12:
-        day_first = one > 12
-    elif one == other:
-        day_first = True
+    if one > 12 or other > 12 or one == other:
+        day_first = one >= other
     if day_first is None:
         return None
     day, month = (one, other) if day_first else (other, one)

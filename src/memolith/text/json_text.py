@@ -155,11 +155,41 @@ def _line(text: str, at: int) -> int:
 def _value(text: str, at: int, depth: int) -> Node:
     if depth > _MAX_DEPTH:
         raise NotJsonError("it is nested too deep")
-    opening = text[at : at + 1]
-    if opening and opening in "{[":
-        return _container(text, at, depth, is_object=opening == "{")
-    word, end = _scalar(text, at)
-    return Node(start=at, end=end, value=word)
+    closing = {"{": "}", "[": "]"}.get(text[at : at + 1])
+    if closing is None:
+        word, end = _scalar(text, at)
+        return Node(start=at, end=end, value=word)
+    children: list[Node] = []
+    end = _skip(text, at + 1)
+    while not text.startswith(closing, end):
+        key_start, key = end, ""
+        if closing == "}":
+            key, end = _key(text, end)
+        child = _value(text, end, depth + 1)
+        child.key, child.key_start = key, key_start
+        children.append(child)
+        end = _skip(text, child.end)
+        if text.startswith(",", end):
+            end = _skip(text, end + 1)
+        elif not text.startswith(closing, end):
+            raise _unreadable(text, end)
+    value: object = [child.value for child in children]
+    if closing == "}":
+        value = {child.key: child.value for child in children}
+    return Node(start=at, end=end + 1, value=value, children=children)
+
+
+def _key(text: str, at: int) -> tuple[str, int]:
+    """A key, and where its value begins."""
+    key, end = _scalar(text, at)
+    colon = _skip(text, end)
+    if not text.startswith(":", colon):
+        raise _unreadable(text, colon)
+    return str(key), _skip(text, colon + 1)
+
+
+def _unreadable(text: str, at: int) -> NotJsonError:
+    return NotJsonError(f"it cannot be parsed (line {_line(text, at)})")
 
 
 def _scalar(text: str, at: int) -> tuple[object, int]:
@@ -167,7 +197,7 @@ def _scalar(text: str, at: int) -> tuple[object, int]:
         return _unquoted(match[0]), match.end()
     match = _WORD.match(text, at)
     if match is None:
-        raise NotJsonError(f"it cannot be parsed (line {_line(text, at)})")
+        raise _unreadable(text, at)
     word = match[0]
     try:
         return _WORDS[word] if word in _WORDS else json.loads(word), match.end()
@@ -180,32 +210,3 @@ def _unquoted(quoted: str) -> str:
         return str(json.loads(quoted))
     except ValueError:  # of JSON5: single quotes, lines that go on
         return _ESCAPE.sub(lambda match: "" if "\n" in match[1] else match[1], quoted[1:-1])
-
-
-def _container(text: str, start: int, depth: int, *, is_object: bool) -> Node:
-    closing = "}" if is_object else "]"
-    children: list[Node] = []
-    at = _skip(text, start + 1)
-    while text[at : at + 1] != closing:
-        child = _member(text, at, depth) if is_object else _value(text, at, depth + 1)
-        child.key_start = child.key_start or child.start
-        children.append(child)
-        at = _skip(text, child.end)
-        if text[at : at + 1] == ",":
-            at = _skip(text, at + 1)
-        elif text[at : at + 1] != closing:
-            raise NotJsonError(f"it cannot be parsed (line {_line(text, at)})")
-    value: object = [child.value for child in children]
-    if is_object:
-        value = {child.key: child.value for child in children}
-    return Node(start=start, end=at + 1, value=value, children=children)
-
-
-def _member(text: str, at: int, depth: int) -> Node:
-    key, end = _scalar(text, at)
-    colon = _skip(text, end)
-    if text[colon : colon + 1] != ":":
-        raise NotJsonError(f"it cannot be parsed (line {_line(text, colon)})")
-    node = _value(text, _skip(text, colon + 1), depth + 1)
-    node.key, node.key_start = str(key), at
-    return node

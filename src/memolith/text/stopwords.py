@@ -31,7 +31,7 @@ def is_stop_word(word: str, language: Language | None = None) -> bool:
     (False, True, True, False)
     """
     folded = fold(word)
-    return folded in stop_words() or (language is not None and folded in _lists()[language])
+    return folded in stop_words() or (language is not None and folded in _read(language))
 
 
 def keywords(text: str, language: Language | None = None) -> list[str]:
@@ -45,7 +45,7 @@ def keywords(text: str, language: Language | None = None) -> list[str]:
     found = list(dict.fromkeys(words(text)))
     spoken = language or language_of(found)
     # What `is_stop_word` does for any word; these are folded already.
-    everywhere, here = stop_words(), _lists()[spoken] if spoken else frozenset()
+    everywhere, here = stop_words(), _read(spoken) if spoken else {}
     return [word for word in found if word not in everywhere and word not in here] or found
 
 
@@ -98,11 +98,6 @@ class StopWords:
         kept = {word for word in telling if word not in self.added}
         kept |= {word for word in said if word in self.removed}
         return [word for word in dict.fromkeys((*telling, *said)) if word in kept] or list(telling)
-
-
-@cache
-def _lists() -> dict[Language, frozenset[str]]:
-    return {language: frozenset(_read(language)) for language in LANGUAGES}
 
 
 @cache

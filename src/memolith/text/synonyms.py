@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 
 from memolith.text.folding import fold
 from memolith.text.stopwords import LANGUAGES, Language, is_stop_word, stop_words, telling_words
@@ -28,63 +28,24 @@ class Synonym:
     is_own: bool = False  # said by the user
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Synonyms:
     """Groups of phrases that stand for one another, and the lines that could not be read."""
 
     # One meaning each: the English phrases, the Spanish ones.
     meanings: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]
     problems: tuple[str, ...]
-    # Per language: a phrase as it is written, or its stem → the numbers of its meanings.
+    # Per language: a phrase as it is written → the numbers of its meanings.
     written: tuple[Mapping[str, Sequence[int]], ...]
-    stemmed: tuple[ByStem, ...]
 
-
-class ByStem:
-    """Phrases of a language by their stems, worked out only for the first letters that are asked for.
-
-    A stem begins as its word does, and stemming the whole list takes longer than a search.
-    """
-
-    def __init__(self, written: Mapping[str, Sequence[int]], side: int) -> None:
-        """Nothing is stemmed yet."""
-        self._written = written
-        self._side = side
-        self._beginning: dict[str, list[str]] = {}
-        # For some first letters: meanings by stem, and the stems that phrases of several words begin with.
-        self._known: dict[str, tuple[dict[str, list[int]], frozenset[str]]] = {}
-
-    def meanings(self, phrase: str) -> Sequence[int]:
-        """The numbers of the meanings of every phrase with the same stem."""
-        known, _ = self._of_letters(phrase)
-        return known.get(_stem(phrase, self._side), ()) if known else ()
-
-    def begins(self, phrase: str) -> bool:
-        """Whether there may be such a phrase of several words; mostly not even one begins like it."""
-        _, firsts = self._of_letters(phrase)
-        return bool(firsts) and stem(phrase.partition(" ")[0], LANGUAGES[self._side]) in firsts
-
-    def _of_letters(self, phrase: str) -> tuple[dict[str, list[int]], frozenset[str]]:
-        letters = _beginning(phrase)
-        known = self._known.get(letters)
-        if known is None:
-            known = self._known[letters] = self._by_stem(letters)
-        return known
-
-    def _by_stem(self, letters: str) -> tuple[dict[str, list[int]], frozenset[str]]:
-        if not self._beginning:
-            for key in self._written:
-                self._beginning.setdefault(_beginning(key), []).append(key)
-        found: dict[str, list[int]] = {}
-        for key in self._beginning.get(letters, ()):
-            found.setdefault(_stem(key, self._side), []).extend(self._written[key])
-        firsts = frozenset(key.partition(" ")[0] for key in found if " " in key)
-        return {key: sorted(numbers) for key, numbers in found.items()}, firsts
-
-
-def _beginning(phrase: str) -> str:
-    """What a word and its stem have in common: `dying` and `die` not the y, in other scripts one letter."""
-    return phrase[:2].replace("y", "i") if phrase.isascii() else phrase[:1]
+    @cached_property
+    def stemmed(self) -> tuple[Mapping[str, Sequence[int]], ...]:
+        """Per language: the stems of a phrase → the numbers of its meanings."""
+        found: tuple[dict[str, list[int]], ...] = ({}, {})
+        for side, written in enumerate(self.written):
+            for phrase, numbers in written.items():
+                found[side].setdefault(_stem(phrase, side), []).extend(numbers)
+        return found
 
 
 def expand(
@@ -150,14 +111,10 @@ def _synonyms(phrase: str, language: Language | None, source: Synonyms) -> Itera
 
 def _look_up(phrase: str, sides: Sequence[int], source: Synonyms) -> list[tuple[int, int]]:
     """Side and number of each meaning: by the phrase or its singular, else by its stem."""
-    if " " in phrase:
-        sides = [side for side in sides if source.stemmed[side].begins(phrase)]
-        if not sides:
-            return []
     forms = list(_singulars(phrase))
     found = [(s, n) for form in forms for s in sides for n in source.written[s].get(form, ())]
     if not found:  # a stem may be shared by words that have nothing in common: caso, casa
-        found = [(s, n) for s in sides for n in source.stemmed[s].meanings(phrase)]
+        found = [(s, n) for s in sides for n in sorted(source.stemmed[s].get(_stem(phrase, s), ()))]
     return found
 
 
@@ -208,22 +165,13 @@ def load_synonyms(data: str) -> Synonyms:
 
 
 def _entries(side: str) -> tuple[str, ...]:
-    # Nearly always, and ten times as fast.
-    if _is_plain(side.replace(", ", " ")) and " ," not in side:
-        return tuple(dict.fromkeys(side.split(", ")))
+    """The phrases of a side, in words as those of a question."""
+    spaced = (" ".join(entry.split()) for entry in side.split(","))
+    # Nearly all are words as they are, and taking them apart takes long.
     entries = (
-        entry if _is_plain(entry) else " ".join(words(entry))
-        for entry in map(str.strip, side.split(","))
+        entry if entry.replace(" ", "").isalpha() else " ".join(words(entry)) for entry in spaced
     )
-    return tuple(dict.fromkeys(entry for entry in entries if entry))
-
-
-def _is_plain(entry: str) -> bool:
-    """Whether an entry is made of words as they are: nearly all are, and taking them apart takes long."""
-    if " " in entry:
-        is_spaced = "  " in entry or entry[0] == " " or entry[-1] == " "
-        return entry.isascii() and not is_spaced and entry.replace(" ", "").isalpha()
-    return entry.isalpha()
+    return tuple(dict.fromkeys(filter(None, entries)))
 
 
 def _indexed(
@@ -233,10 +181,8 @@ def _indexed(
     for number, meaning in enumerate(meanings):
         for known, entries in zip(written, meaning, strict=True):
             for entry in entries:
-                bare = without_stop_words(entry) if " " in entry else entry
-                known.setdefault(bare, []).append(number)
-    stemmed = tuple(ByStem(phrases, side) for side, phrases in enumerate(written))
-    return Synonyms(meanings=meanings, problems=problems, written=written, stemmed=stemmed)
+                known.setdefault(without_stop_words(entry), []).append(number)
+    return Synonyms(meanings=meanings, problems=problems, written=written)
 
 
 def without_stop_words(phrase: str) -> str:
