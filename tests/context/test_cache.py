@@ -19,7 +19,6 @@ from hypothesis import strategies as st
 from memolith import Memory
 from memolith import clock as clocks
 from memolith.clock import Clock
-from memolith.config.sections import ContextConfig
 from memolith.context.cache import AnswerCache, Recaller
 from memolith.errors import RefusedError
 from memolith.files.disk_view import StoreVersion
@@ -212,19 +211,17 @@ def test_other_synonyms_are_another_question(tmp_path: Path) -> None:
         assert len(first.hits) == found
 
 
-def test_every_filter_but_the_moment_is_part_of_the_question(tmp_path: Path) -> None:
+def test_every_filter_but_the_moment_is_part_of_the_question(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     asked: list[Filters] = []
 
     def ask(_: str, kinds: Sequence[Filters], *_limits: object) -> list[SearchResult]:
         asked.extend(kinds)
         return [SearchResult(hits=())]
 
-    class Unchanged(StoreVersion):
-        def __call__(self) -> tuple[int, bool]:
-            return 0, True
-
-    version = Unchanged(str(tmp_path))
-    recaller = Recaller(version, ContextConfig(), ask, lambda *_: None, Clock())
+    monkeypatch.setattr(StoreVersion, "__call__", lambda _: (0, True))
+    recaller = Recaller(Memory(tmp_path)._store, ask)
     now = Filters(now=Clock().now())
     others = [
         replace(now, **{one.name: True if one.name == "include_secret" else "another"})

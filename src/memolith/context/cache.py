@@ -9,15 +9,13 @@ from __future__ import annotations
 import math
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from hashlib import blake2b
 from typing import Generic, TypeVar
 
 from memolith import clock
-from memolith.clock import Clock
-from memolith.config.sections import ContextConfig
 from memolith.context.deadline import in_time
 from memolith.context.known import Known, ids_at
 from memolith.context.turn import Ask, Turn, turn_context
@@ -26,6 +24,7 @@ from memolith.files.disk_view import StoreVersion
 from memolith.files.folder import Folder
 from memolith.files.ledger import Ledger, logs_around
 from memolith.results import Filters, Hit, SearchResult, TurnContext
+from memolith.store import Store
 
 Version = Hashable
 
@@ -102,27 +101,17 @@ class AnswerCache(Generic[T]):
                 self._answers.pop(key, None)
 
 
-NoteShown = Callable[[Sequence[Hit], str, str], None]
-
-
 class Recaller:
     """The cached searches of one memory in one process; safe to share between threads."""
 
-    def __init__(
-        self,
-        version: StoreVersion,
-        config: ContextConfig,
-        ask: Ask,
-        note_shown: NoteShown,
-        clock: Clock,
-    ) -> None:
-        """`ask` looks at the disk, whatever was seen a moment ago; `note_shown` is told of hits."""
-        self.config = config
-        self._ask = ask
-        self._note_shown = note_shown
-        self._clock = clock
-        self._version = version
-        limits = (config.cache_entries, config.cache_seconds, version)
+    def __init__(self, store: Store, ask: Ask) -> None:
+        """`ask` looks at the disk, whatever was seen a moment ago."""
+        search = store.config.search
+        own_words = (search.synonyms_path, search.stop_words_path)
+        version = StoreVersion(store.root, store.config.index.extra_paths, own_words)
+        self.config = store.config.context
+        self._store, self._ask = store, ask
+        limits = (self.config.cache_entries, self.config.cache_seconds, version)
         self._results = AnswerCache[SearchResult](*limits)
         self._contexts = AnswerCache[TurnContext](*limits)
 
@@ -131,11 +120,11 @@ class Recaller:
 
         def make() -> SearchResult:
             found = self._ask(question, [filters], [limit], math.inf)[0]
-            self._note_shown(found.hits, question, "recall")
+            self._store.note_shown(found.hits, question, "recall")
             return found
 
         # Of the moment, the day counts: what expires meanwhile is seen to below.
-        key = (replace(filters, now=None), limit, self._clock.today(), _digest(question))
+        key = (replace(filters, now=None), limit, self._store.clock.today(), _digest(question))
         # That nothing fits better is said in a warning too, but is no reason to search again.
         return self._results.answer(
             key,
@@ -147,24 +136,23 @@ class Recaller:
         self, question: str, limit: int, filters: Filters, seconds: float
     ) -> SearchResult:
         """The same, but for at most so long; then nothing was found, and the warnings say why."""
-        answers: list[SearchResult] = []
-        if in_time(lambda: answers.append(self.recall(question, limit, filters)), seconds):
-            return answers[0]
-        late = f"The search took longer than {seconds:g} seconds."
-        return SearchResult(hits=(), warnings=(late,))
+        late = SearchResult(
+            hits=(), warnings=(f"The search took longer than {seconds:g} seconds.",)
+        )
+        return in_time(lambda: self.recall(question, limit, filters), seconds, late)
 
     def context(self, turn: Turn, filters: Filters) -> TurnContext:
         """What is worth knowing before an answer, from the cache if nothing changed."""
 
         def make() -> TurnContext:
-            known = Known((*turn.known, *ids_at(turn.known, self._version.root)))
+            known = Known((*turn.known, *ids_at(turn.known, self._store.root)))
             found = turn_context(turn, self.config, self._ask, filters, known, self._secret_on)
-            self._note_shown((*found.hits, *found.experiences), turn.message, "context")
+            self._store.note_shown((*found.hits, *found.experiences), turn.message, "context")
             return found
 
         asked = _digest(turn.message, *turn.known)
         options = (turn.session, turn.kind, turn.chat, turn.max_tokens, turn.limit)
-        key = (*options, self._clock.today(), asked)
+        key = (*options, self._store.clock.today(), asked)
         # What is held back is said in a warning too, but is no reason to search again.
         return self._contexts.answer(
             key,
@@ -176,12 +164,12 @@ class Recaller:
         )
 
     def _secret_on(self, days: Collection[date]) -> Collection[str]:
-        with Folder(self._version.root) as folder:
+        with Folder(self._store.root) as folder:
             return Ledger.of(folder, logs_around(days)).secret
 
     def _will_hold(self, hits: Iterable[Hit]) -> bool:
         """Whether none of them expires as long as the answer may be given."""
-        until = self._clock.now() + timedelta(seconds=STALE_TIMES * self.config.cache_seconds)
+        until = self._store.clock.now() + timedelta(seconds=STALE_TIMES * self.config.cache_seconds)
         return all(hit.expires is None or hit.expires > until for hit in hits)
 
 

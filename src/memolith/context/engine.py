@@ -49,19 +49,10 @@ class Engine:
     def recaller(self) -> Recaller:
         """The cached searches, with the settings in effect."""
         from memolith.context.cache import Recaller
-        from memolith.files.disk_view import StoreVersion
 
-        store, config = self._store, self._store.config
         with self._guard:
-            if self._recaller is None or self._recaller.config is not config.context:
-                own = (config.search.synonyms_path, config.search.stop_words_path)
-                self._recaller = Recaller(
-                    StoreVersion(store.root, config.index.extra_paths, own),
-                    config.context,
-                    self.ask,
-                    store.note_shown,
-                    store.clock,
-                )
+            if self._recaller is None:
+                self._recaller = Recaller(self._store, self.ask)
             return self._recaller
 
     def ask(

@@ -6,7 +6,7 @@ No index, no model and no number crunching: a hook waits for it before the first
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
 
@@ -26,19 +26,21 @@ from memolith.text.wording import utf16_units
 from memolith.types import SESSION_KINDS, ContextLayer, Record, SessionContext, SessionKind
 from memolith.visibility import current, may_see, trust_in_file
 
-Layers = Mapping[str, tuple[str, list[Piece]]]  # by name: the label and the pieces
-
 # Hosts cut injected text at about 10,000 characters, as JavaScript counts them.
 HOOK_CHARS = 9_499
-# How the budget is divided when there is not enough for all; in the order in which it is shown.
-_WEIGHTS = {
-    "user": 0.12,
-    "summary": 0.20,
-    "memory": 0.33,
-    "today": 0.20,
-    "yesterday": 0.10,
-    "experiences": 0.05,
+# The layers in the order in which they are shown: how the budget is divided when there is not enough
+# for all, and their labels.
+_LAYERS = {
+    "user": (0.12, "About the user (USER.md):"),
+    "summary": (0.20, "Long-term summary (LONGMEMORY):"),
+    "memory": (0.33, "Long-term memory (MEMORY.md):"),
+    "today": (0.20, "Daily memory ({today}):"),
+    "yesterday": (0.10, "Daily memory ({yesterday}):"),
+    "experiences": (0.05, "Past experiences:"),
 }
+# What is in several of them is told by the first of these.
+_FIRST_TO_TELL = ("user", "today", "yesterday", "summary", "memory", "experiences")
+_WEIGHTS = {name: weight for name, (weight, _) in _LAYERS.items()}
 _RULE = "\n\n---\n\n"
 # How many bytes of each file are read, for each character of the budget. What is too far back in
 # the log of a day is still looked for in MEMORY.md.
@@ -84,30 +86,35 @@ def session_start(profile: Profile, clock: Clock, config: Config, start: Start) 
         reader = _Reader(folder, clock, config, start, budget)
         layers = reader.layers(config.profile.primary)
 
-        def chosen_pieces() -> Mapping[str, Chosen]:
-            pieces = {name: pieces for name, (_, pieces) in layers.items()}
-            room = budget - cost(_around(layers.values()))
-            return choose(pieces, _WEIGHTS, room, cost)
-
-        chosen = chosen_pieces()
+        days = {"today": reader.today, "yesterday": reader.yesterday}
+        labels = {name: label.format(**days) for name, (_, label) in _LAYERS.items()}
+        pieces = [piece for layer in layers.values() for piece in layer]
+        empty = [(labels[name], "") for name in layers if layers[name]]
+        around = _text(empty, _MANY, by_hand=any(piece.is_by_hand for piece in pieces))
+        room = budget - cost(around + _ROOM)
+        chosen = choose(layers, _WEIGHTS, room, cost)
         while reader.takes_back(layers, chosen.values()):
-            chosen = chosen_pieces()
-    shown = []
-    for name in _WEIGHTS:
-        pieces, left_out = chosen[name].pieces, chosen[name].left_out + reader.unread[name]
-        if pieces or left_out:
-            text, label = "\n".join(piece.text for piece in pieces), layers[name][0]
-            layer = ContextLayer(
-                name=name, label=label, text=text, shown=len(pieces), left_out=left_out
-            )
-            shown.append(layer)
+            chosen = choose(layers, _WEIGHTS, room, cost)
+    shown = [
+        ContextLayer(
+            name=name,
+            label=label,
+            text="\n".join(piece.text for piece in chosen[name].pieces),
+            shown=len(chosen[name].pieces),
+            left_out=chosen[name].left_out + reader.unread[name],
+        )
+        for name, label in labels.items()
+    ]
+    shown = [layer for layer in shown if layer.shown or layer.left_out]
     left_out = sum(layer.left_out for layer in shown)
+    parts = [(layer.label, layer.text) for layer in shown if layer.text]
+    by_hand = any(piece.is_by_hand for one in chosen.values() for piece in one.pieces)
     warnings = reader.warnings
-    if shown and not any(layer.text for layer in shown):
-        is_any = start.kind != "group" or any(pieces for _, pieces in layers.values())
-        warnings = [*warnings, _NOTHING_FITS if is_any else _NOTHING_PUBLIC]
+    if shown and not parts:
+        is_private = start.kind == "group" and not pieces
+        warnings = [*warnings, _NOTHING_PUBLIC if is_private else _NOTHING_FITS]
     return SessionContext(
-        text=_text(shown, left_out, by_hand=_is_any_by_hand(one.pieces for one in chosen.values())),
+        text=_text(parts, f"{left_out:,}" if left_out else "", by_hand=by_hand) if parts else "",
         layers=tuple(shown),
         left_out=left_out,
         held=len(reader.held),
@@ -132,23 +139,9 @@ def _measure(config: ContextConfig, start: Start) -> tuple[int, Callable[[str], 
     return chars, cost
 
 
-def _is_any_by_hand(layers: Iterable[Iterable[Piece]]) -> bool:
-    return any(piece.is_by_hand for pieces in layers for piece in pieces)
-
-
-def _text(layers: Iterable[ContextLayer], left_out: int, *, by_hand: bool) -> str:
-    parts = [f"{layer.label}\n{layer.text}" for layer in layers if layer.text]
-    if not parts:
-        return ""
-    body = f"{BY_HAND}\n\n" * by_hand + _RULE.join(parts)
-    return fence(f"{body}\n\n{_NOTE.format(f'{left_out:,}')}" if left_out else body)
-
-
-def _around(layers: Collection[tuple[str, list[Piece]]]) -> str:
-    """What is needed besides the pieces: labels, rules between layers, notes and fence."""
-    by_hand = _is_any_by_hand(pieces for _, pieces in layers)
-    labels = _RULE.join(f"{label}\n" for label, pieces in layers if pieces)
-    return fence(f"{BY_HAND}\n\n" * by_hand + f"{labels}\n{_NOTE.format(_MANY)}\n{_ROOM}")
+def _text(parts: Iterable[tuple[str, str]], left_out: str, *, by_hand: bool) -> str:
+    body = f"{BY_HAND}\n\n" * by_hand + _RULE.join(f"{label}\n{text}" for label, text in parts)
+    return fence(f"{body}\n\n{_NOTE.format(left_out)}" if left_out else body)
 
 
 class _Reader:
@@ -163,7 +156,8 @@ class _Reader:
         self._external = config.trust.external
         self._start = start
         self._now = clock.now()
-        self._today = clock.day_of(self._now)
+        self.today = clock.day_of(self._now)
+        self.yesterday = self.today - timedelta(days=1)
         self._maker = PieceMaker(self._now, clock.day_of, start.session, self._external)
         self._seen: set[str] = set()
         self._replaced: set[str] = set()
@@ -173,30 +167,23 @@ class _Reader:
         self.unread = Counter[str]()
         self.warnings: list[str] = []
 
-    def layers(self, primary: str) -> Layers:
-        """Each layer's label and pieces; what several retell is told by the first of them."""
-        yesterday = self._today - timedelta(days=1)
-        today = self._records("today", (layout.daily_log(self._today),))
-        before = self._records("yesterday", (layout.daily_log(yesterday),))
+    def layers(self, primary: str) -> Mapping[str, list[Piece]]:
+        """The pieces of each layer; what several retell is told by the first of them."""
         both = dict.fromkeys((primary, layout.ROOT_MEMORY, layout.NESTED_MEMORY))
-        memory = self._records("memory", both)
-        experiences = self._records("experiences", (self._config.experiences.path,))
-        summary = self._config.context.long_memory and self._config.long_memory.path
+        summary = self._config.long_memory.path if self._config.context.long_memory else ""
         layers = {
-            "user": ("About the user (USER.md):", of_prose(self._prose("user", layout.USER))),
-            "today": (f"Daily memory ({self._today}):", today),
-            "yesterday": (f"Daily memory ({yesterday}):", before),
-            "summary": (
-                "Long-term summary (LONGMEMORY):",
-                of_long_memory(self._prose("summary", summary or "")),
-            ),
-            "memory": ("Long-term memory (MEMORY.md):", memory),
-            "experiences": ("Past experiences:", experiences),
+            "today": self._records("today", (layout.daily_log(self.today),)),
+            "yesterday": self._records("yesterday", (layout.daily_log(self.yesterday),)),
+            "memory": self._records("memory", both),
+            "experiences": self._records("experiences", (self._config.experiences.path,)),
+            "user": of_prose(self._prose("user", layout.USER)),
+            "summary": of_long_memory(self._prose("summary", summary)),
         }
+        layers = {name: layers[name] for name in _FIRST_TO_TELL}
         self._take_back(layers)
         return layers
 
-    def takes_back(self, layers: Layers, chosen: Iterable[Chosen]) -> bool:
+    def takes_back(self, layers: Mapping[str, list[Piece]], chosen: Iterable[Chosen]) -> bool:
         """Whether something that was chosen is a secret by the log of its day; then the layers lose it.
 
         Summaries tell of many days. Only the logs of those that would be shown are looked at.
@@ -214,10 +201,10 @@ class _Reader:
         self._logs |= logs
         return Ledger.of(self._folder, logs).secret
 
-    def _take_back(self, layers: Layers) -> None:
+    def _take_back(self, layers: Mapping[str, list[Piece]]) -> None:
         """Somebody who marks a record as secret may do so in one of its files alone."""
         taken_back = TakenBack(self._secret, self._replaced)
-        for _, pieces in layers.values():
+        for pieces in layers.values():
             pieces[:] = [piece for piece in pieces if not taken_back.has(piece)]
 
     def _records(self, name: str, paths: Iterable[str]) -> list[Piece]:

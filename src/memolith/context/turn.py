@@ -86,7 +86,12 @@ def turn_context(
     if config.experiences:
         wanted.append((replace(filters, category="experience"), config.experiences))
     seconds = config.deadline_seconds if turn.deadline_seconds is None else turn.deadline_seconds
-    found = _find_in_time(ask, " ".join(queries), wanted, may_see, seconds)
+    late = f"The search took longer than {seconds:g} seconds: this answer is without it."
+    found = in_time(
+        lambda: _find(ask, " ".join(queries), wanted, may_see, seconds),
+        seconds,
+        Found(warnings=(late,)),
+    )
     memories = list(_once(_whole_turns(found.memories, may_see)))
     digest = Digest(
         queries[0],
@@ -183,17 +188,6 @@ class Found:
     experiences: Sequence[Hit] = ()
     warnings: tuple[str, ...] = ()
     past: frozenset[str] = frozenset()  # see `SearchResult`
-
-
-def _find_in_time(
-    ask: Ask, question: str, wanted: Wanted, may_see: MaySee, seconds: float
-) -> Found:
-    """Search for at most this long; what is late is said in the warnings."""
-    found = list[Found]()
-    if in_time(lambda: found.append(_find(ask, question, wanted, may_see, seconds)), seconds):
-        return found[0]
-    late = f"The search took longer than {seconds:g} seconds: this answer is without it."
-    return Found(warnings=(late,))
 
 
 def _find(ask: Ask, question: str, wanted: Wanted, may_see: MaySee, seconds: float) -> Found:

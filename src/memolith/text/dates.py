@@ -183,8 +183,10 @@ def _digits_at(
     # In German 5.11. is a date; elsewhere it may be a version.
     is_expected = before in (_BEFORE_GERMAN if "." in text else _BEFORE_DIGITS)
     named = days_in_digits(text, today, day_first=day_first, is_expected=is_expected)
-    confidence = LIKELY if named and named.guess else SURE
-    return named and Found(start=at, end=at + 1, days=named, confidence=confidence)
+    if named is None:
+        return None
+    confidence = LIKELY if named.guess else SURE
+    return Found(start=at, end=at + 1, days=named, confidence=confidence)
 
 
 @dataclass(frozen=True, slots=True)
