@@ -24,16 +24,6 @@ NEGATIONS = frozenset(
 )
 
 
-def jaccard(one: AbstractSet[str], other: AbstractSet[str]) -> float:
-    """The share of words that two sets have in common; two empty sets have nothing in common.
-
-    >>> jaccard({"a", "b"}, {"b", "c"})
-    0.3333333333333333
-    """
-    union = len(one | other)
-    return len(one & other) / union if union else 0.0
-
-
 def copy_key(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """What near copies have in common: their telling words by stem, in order, and their signs.
 
@@ -55,20 +45,6 @@ def is_near_copy(one: str, other: str) -> bool:
     (False, False)
     """
     return fold(one).split() == fold(other).split() or copy_key(one) == copy_key(other)
-
-
-def repeats(text: str, said: str) -> bool:
-    """Whether a text says all that another says, in its words and their order, with more around it.
-
-    >>> repeats("Again: Ana prefers the train", "Ana prefers the train")
-    True
-    >>> repeats("Ana prefers the bus to the train", "Ana prefers the train")
-    False
-    """
-    whole, part = _content(words(text)), _content(words(said))
-    if tells_apart(text, said) or not part:
-        return False
-    return any(whole[at : at + len(part)] == part for at in range(len(whole) - len(part) + 1))
 
 
 def tells_apart(one: str, other: str) -> bool:
