@@ -37,8 +37,7 @@ def shift(day: date, days: int) -> date:
 
 def exact(today: date, offset: int) -> Days:
     """One day, counted from today."""
-    day = shift(today, offset)
-    return Days(first=day, last=day)
+    return _one(shift(today, offset))
 
 
 def period(today: date, unit: Unit, offset: int) -> Days | None:

@@ -45,10 +45,8 @@ def choices(
         dict.fromkeys(stems(word)[:1] if word in names else stems(word), 1.0) for word in keywords
     ]
     for word, terms in zip(keywords, result, strict=True):
-        if word[:1].isdigit() and (other := _otherwise_written(word)):
-            terms[other] = 1.0  # the same number
         if word[:1].isdigit():
-            terms.update(dict.fromkeys(same_times(word), 1.0))
+            terms.update(dict.fromkeys([*_otherwise_written(word), *same_times(word)], 1.0))
     for phrase in dict.fromkeys(phrases(keywords)) if with_synonyms else ():
         if phrase in names:
             continue
@@ -106,18 +104,15 @@ def own_words(
     return result
 
 
-def _otherwise_written(number: str) -> str:
-    """A whole number with points between its thousands, or without if it has them; "" for any other.
+def _otherwise_written(number: str) -> list[str]:
+    """A whole number with points between its thousands, or without if it has them.
 
     Commas need no such care: words are the same with them and without.
     """
-    first, *others = number.split(".")
-    bare = first + "".join(others)
-    if not (bare.isascii() and bare.isdigit()) or first[0] == "0":
-        return ""
-    if others:
-        return bare if len(first) <= 3 and all(len(group) == 3 for group in others) else ""
-    return f"{int(bare):,}".replace(",", ".") if 4 <= len(bare) <= 9 else ""
+    if re.fullmatch(r"[1-9]\d{0,2}(?:\.\d{3})+", number, re.ASCII):
+        return [number.replace(".", "")]
+    is_large = re.fullmatch(r"[1-9]\d{3,8}", number, re.ASCII)
+    return [f"{int(number):,}".replace(",", ".")] if is_large else []
 
 
 def _add(terms: dict[str, float], synonyms: Sequence[Synonym]) -> None:
@@ -133,11 +128,9 @@ def _add(terms: dict[str, float], synonyms: Sequence[Synonym]) -> None:
 def _doubt_false_friend(
     terms: dict[str, float], word: str, language: Language, synonyms: Sequence[Synonym]
 ) -> None:
-    is_cognate = any(synonym.is_translation and synonym.text == word for synonym in synonyms)
-    if not is_cognate:
-        for term in stems(word):
-            if term != stem(word, language):
-                terms[term] = FALSE_FRIEND
+    if not any(synonym.is_translation and synonym.text == word for synonym in synonyms):
+        others = [term for term in stems(word) if term != stem(word, language)]
+        terms.update(dict.fromkeys(others, FALSE_FRIEND))
 
 
 _TIME = re.compile(r"(\d{1,2})(?:[:.h](\d{2}))?(am|pm)?")

@@ -5,6 +5,7 @@ The files keep every byte; only the copy that is shown is cleaned.
 
 from __future__ import annotations
 
+import json
 import re
 
 # The marks of recalled memory (see `quotation.py`), here because every write looks for them.
@@ -66,15 +67,7 @@ def spelled(text: str) -> str:
     >>> spelled('"\\u202egnp.exe \\x9b"')
     '"\\\\u202egnp.exe \\\\u009b"'
     """
-    return re.sub(_SPELLED, _spelled, text)
-
-
-def _spelled(found: re.Match[str]) -> str:
-    code = ord(found[0])
-    if code < 0x10000:
-        return f"\\u{code:04x}"
-    high, low = divmod(code - 0x10000, 0x400)
-    return f"\\u{0xD800 + high:04x}\\u{0xDC00 + low:04x}"
+    return re.sub(_SPELLED, lambda found: json.dumps(found[0])[1:-1], text)
 
 
 def shown_name(name: str, most_chars: int = _LONGEST_NAME) -> str:

@@ -36,24 +36,26 @@ def pieces(lines: Sequence[str], first_line: int = 1) -> Iterator[Piece]:
     >>> [piece.text for piece in pieces(["# Dogs", "", "Cookie weighs", "12 kg.", "- eats carrots"])]
     ['Cookie weighs 12 kg.', 'eats carrots']
     """
-    open_lines: list[str] = []
-    start = first_line
     in_code = False
+    block: list[tuple[int, str]] = []  # the lines of a statement, numbered
+
+    def statement() -> Iterator[Piece]:
+        text = bare_text(" ".join(line for _, line in block))
+        if text:
+            yield Piece(text, block[0][0], block[-1][0])
+        block.clear()
+
     for number, line in enumerate(lines, first_line):
         is_plain = line[:1].isalpha()  # most lines are: no mark has to be looked for
         item = None if is_plain else _ITEM.match(line)
-        is_between = not is_plain and _ends_a_statement(line)
-        if open_lines and (in_code or item or is_between):
-            yield from _piece(open_lines, start, number - 1)
-            open_lines = []
+        is_between = not is_plain and not item and _ends_a_statement(line)
+        if in_code or item or is_between:
+            yield from statement()
         if not is_plain and _FENCE.match(line):
             in_code = not in_code
-        elif not in_code and (item or not is_between):
-            if not open_lines:
-                start = number
-            open_lines.append(line[item.end() :] if item else line)
-    if open_lines:
-        yield from _piece(open_lines, start, first_line + len(lines) - 1)
+        elif not in_code and not is_between:
+            block.append((number, line[item.end() :] if item else line))
+    yield from statement()
 
 
 def whole_facts(parts: Iterable[Piece]) -> Iterator[Piece]:
@@ -83,12 +85,6 @@ def _ends_a_statement(line: str) -> bool:
         or bool(_HEADING.match(line) or _FENCE.match(line) or _RULE.fullmatch(line))
         or bare.startswith(("|", "<!--"))
     )
-
-
-def _piece(lines: list[str], first: int, last: int) -> Iterator[Piece]:
-    text = bare_text(" ".join(lines))
-    if text:
-        yield Piece(text, first, last)
 
 
 def bare_text(text: str) -> str:
