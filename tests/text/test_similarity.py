@@ -4,8 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from memolith.text.similarity import is_near_copy, tells_apart
+from memolith.text.similarity import is_near_copy, jaccard, tells_apart
 from tests.text.fuzz import texts
+
+
+def test_jaccard_is_the_share_of_common_words() -> None:
+    assert jaccard({"a", "b"}, {"a", "b"}) == 1
+    assert jaccard({"a", "b", "c"}, {"b", "c", "d"}) == 0.5
+    assert jaccard({"a"}, {"b"}) == 0
+    assert jaccard(set(), set()) == 0
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,16 @@ NEGATIONS = frozenset(
 )
 
 
+def jaccard(one: AbstractSet[str], other: AbstractSet[str]) -> float:
+    """The share of words that two sets have in common; two empty sets have nothing in common.
+
+    >>> jaccard({"a", "b"}, {"b", "c"})
+    0.3333333333333333
+    """
+    union = len(one | other)
+    return len(one & other) / union if union else 0.0
+
+
 def copy_key(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """What near copies have in common: their telling words by stem, in order, and their signs.
 
