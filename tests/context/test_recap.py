@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from memolith import Memory, Turn
 from memolith.clock import Clock
-from memolith.context.recap import make_recap, showing
+from memolith.context.chats import make_recap, showing
 from tests.conftest import StoppedTime
 
 SHOW = showing(Clock("UTC"), external=("telegram", "a*"))

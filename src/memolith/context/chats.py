@@ -1,4 +1,7 @@
-"""`Memory.chats`: the conversation history of an agent, logged and recalled."""
+"""`Memory.chats`: the conversation history of an agent, logged and recalled.
+
+Messages of agent frameworks are kept whole, as the `item` of their turn.
+"""
 
 from __future__ import annotations
 
@@ -6,19 +9,26 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from memolith.context import chat_items
+from memolith.clock import Clock
 from memolith.context.cache import Recaller
-from memolith.errors import MemolithError, RefusedError
+from memolith.errors import MemolithError, RefusedError, TextTooLargeError
 from memolith.files import gate, layout
-from memolith.files.chat_log import ARCHIVE, encode_turn, kept_turn, parse_turn
+from memolith.files.chat_log import ARCHIVE, encode_turn, kept_turn, parse_turn, sides
 from memolith.files.folder import Folder
+from memolith.files.record_format import MAX_LINE_BYTES, RecordFormatError
 from memolith.files.transaction import Transaction
-from memolith.results import Recap, Turn
+from memolith.results import Recap, SearchResult, Turn
 from memolith.store import Store
-from memolith.visibility import allowed_platform
+from memolith.text.open_secrets import without_keys
+from memolith.text.quotation import FENCE_CHARS, LINE_BEGINS, fence, quoted_lines, source
+from memolith.text.stopwords import keywords
+from memolith.text.terms import stems, term_counts
+from memolith.types import MAX_LEVELS
+from memolith.visibility import Patterns, allowed_platform, trust_label
 
 T = TypeVar("T")
 
@@ -95,11 +105,11 @@ class Chats:
             )
         gate.check_is_text(chat=chat, platform=platform)
         platform = self._platform(chat, platform)
-        chat_items.check(items)
+        _check_items(items)
         max_chars, now = store.config.chat.max_chars_per_entry, store.clock.now()
-        turns = [chat_items.turn_of(item, now, chat, platform) for item in items]
+        turns = [_turn_of(item, now, chat, platform) for item in items]
         if turns:
-            self._append([chat_items.encode(kept_turn(turn, max_chars)) for turn in turns])
+            self._append([_encode(kept_turn(turn, max_chars)) for turn in turns])
 
     def items(self, chat: str, *, limit: int | None = None) -> tuple[Mapping[str, object], ...]:
         """The messages of a chat, oldest first; those that were added as items are as they were.
@@ -109,7 +119,7 @@ class Chats:
         gate.check_is_text(chat=chat)
         gate.check_is_number_or_none(limit=limit)
         turns = self._turns_by_line(chat).values()
-        return _newest(tuple(one for turn in turns for one in chat_items.items_of(turn)), limit)
+        return _newest(tuple(one for turn in turns for one in _items_of(turn)), limit)
 
     def pop(self, chat: str) -> Mapping[str, object] | None:
         """Remove the newest message of a chat and return it; None if the chat is empty."""
@@ -117,7 +127,7 @@ class Chats:
         if not self._store.profile.exists:
             return None
         with self._store.changing() as transaction:
-            return chat_items.pop(transaction, chat)
+            return _pop(transaction, chat)
 
     def clear(self, chat: str) -> int:
         """Remove a chat from the history and its archive; returns how many lines it had.
@@ -128,7 +138,7 @@ class Chats:
         if not self._store.profile.exists:
             return 0
         with self._store.changing() as transaction:
-            return chat_items.clear(transaction, chat)
+            return _clear(transaction, chat)
 
     def recap(
         self,
@@ -145,7 +155,6 @@ class Chats:
         into the text, the oldest are left out first; of those that answer, the worst. A turn that is
         not the user's own names its platform, unless `sources` is false.
         """
-        from memolith.context.recap import make_recap, make_recap_about, showing, turns_about
         from memolith.search.filters import make_filters
 
         gate.check_is_text(chat=chat)
@@ -251,3 +260,186 @@ def _excess(lines: Sequence[bytes], max_entries: int) -> set[int]:
 
 def _newest(found: tuple[T, ...], limit: int | None) -> tuple[T, ...]:
     return found if limit is None else found[max(0, len(found) - max(0, limit)) :]
+
+
+Item = Mapping[str, object]
+
+
+def _check_items(items: object) -> None:
+    """Refuse what is not a list of messages."""
+    if not isinstance(items, list | tuple) or not all(isinstance(one, Mapping) for one in items):
+        raise RefusedError(
+            f"This is not a list of messages: {items!r:.60}.",
+            hint='For example: [{"role": "user", "content": "Hi"}]',
+        )
+
+
+def _encode(turn: Turn) -> bytes:
+    """The line of a turn with an item; refuses an item that would not come back as it is."""
+    try:
+        line = encode_turn(turn)
+    except RecordFormatError as error:
+        raise RefusedError(error.message, hint=error.hint) from error
+    if len(line) > MAX_LINE_BYTES:
+        raise TextTooLargeError(
+            f"A message of the chat {turn.chat!r} has {len(line):,} bytes.",
+            size=len(line),
+            limit=MAX_LINE_BYTES,
+            hint="Keep large content in files, and name them in the message.",
+        )
+    read = parse_turn(line)
+    if read is None or read.item != turn.item:
+        raise RefusedError(
+            f"A message of the chat {turn.chat!r} would not come back as it is.",
+            hint="Use objects, lists, texts and numbers, as JSON has them.",
+        )
+    return line
+
+
+def _said_in(item: Item) -> tuple[str, str]:
+    """Who speaks in a message, and the text in it: of one with several parts, that of its texts."""
+    content = item.get("content")
+    parts = content if isinstance(content, list | tuple) else [content]
+    texts = (part.get("text") if isinstance(part, Mapping) else part for part in parts)
+    said = "\n".join(text for text in texts if isinstance(text, str))
+    return str(item.get("role", "")), said
+
+
+def _turn_of(item: Item, now: datetime, chat: str, platform: str) -> Turn:
+    """The turn that keeps a message; keys known by their form are replaced in it."""
+    kept = _without_keys(dict(item))
+    role, text = _said_in(kept)
+    user, assistant = text * (role == "user"), text * (role == "assistant")
+    return Turn(
+        created=now, chat=chat, user=user, assistant=assistant, platform=platform, item=kept
+    )
+
+
+def _without_keys(value: Any, levels: int = MAX_LEVELS) -> Any:
+    if isinstance(value, str):
+        return without_keys(value)[0]
+    if not levels:
+        return value
+    if isinstance(value, list):
+        return [_without_keys(one, levels - 1) for one in value]
+    if isinstance(value, dict):
+        return {name: _without_keys(one, levels - 1) for name, one in value.items()}
+    return value
+
+
+def _items_of(turn: Turn) -> list[Item]:
+    """The item of a turn, or the messages of one that was logged without."""
+    if turn.item is not None:
+        return [turn.item]
+    return [{"role": role, "content": text} for role, text in sides(turn)]
+
+
+def _pop(transaction: Transaction, chat: str) -> Item | None:
+    """Remove the newest message of a chat."""
+    stamp = transaction.folder.stamp(layout.CONVERSATIONS)
+    lines = (transaction.folder.read(layout.CONVERSATIONS) or b"").split(b"\n")
+    for at in reversed(range(len(lines))):
+        turn = parse_turn(lines[at])
+        items = _items_of(turn) if turn and turn.chat == chat else []
+        if turn is None or not items:
+            continue
+        question = encode_turn(replace(turn, assistant="")).rstrip(b"\n")
+        lines[at : at + 1] = [question] if len(items) > 1 else []
+        transaction.replace(layout.CONVERSATIONS, b"\n".join(lines), stamp)
+        transaction.commit()
+        return items[-1]
+    return None
+
+
+def _clear(transaction: Transaction, chat: str) -> int:
+    """Remove every turn of a chat from the history and its archive."""
+
+    def is_of_chat(line: bytes) -> bool:
+        turn = parse_turn(line)
+        return turn is not None and turn.chat == chat
+
+    removed = sum(_keep(transaction, path, is_of_chat) for path in (layout.CONVERSATIONS, ARCHIVE))
+    transaction.commit()
+    return removed
+
+
+def _keep(transaction: Transaction, path: str, goes: Callable[[bytes], bool]) -> int:
+    stamp = transaction.folder.stamp(path)
+    lines = (transaction.folder.read(path) or b"").split(b"\n")
+    left = [line for line in lines if not goes(line)]
+    if len(left) < len(lines):
+        transaction.replace(path, b"\n".join(left), stamp)
+    return len(lines) - len(left)
+
+
+Show = Callable[[Turn], str]
+_COMPARED_CHARS = 4_000
+
+
+def make_recap(turns: Sequence[Turn], max_chars: int, show: Show) -> Recap:
+    """The newest turns that fit, chronological."""
+    ordered = dict(enumerate(sorted(turns, key=lambda turn: turn.created)))
+    return replace(make_recap_about(dict(reversed(ordered.items())), max_chars, show), found=())
+
+
+def make_recap_about(
+    turns: Mapping[int, Turn], max_chars: int, show: Show, warnings: tuple[str, ...] = ()
+) -> Recap:
+    """Of turns by their lines, best first: the best that fit, chronological."""
+    most, room = 0, max_chars - FENCE_CHARS
+    for turn in turns.values():  # nothing is told in place of one that matters more
+        room -= len(show(turn)) + 2
+        if room < 0:
+            break
+        most += 1
+    best = set(list(turns)[:most])
+    found = sorted(turns.items(), key=lambda item: (item[1].created, item[0]))
+    shown = tuple(turn for line, turn in found if line in best)
+    return Recap(
+        text=fence("\n\n".join(map(show, shown))) if shown else "",
+        turns=shown,
+        left_out=len(found) - most,
+        found=tuple(turn for _, turn in found),
+        warnings=warnings,
+    )
+
+
+def turns_about(
+    by_line: Mapping[int, Turn], found: SearchResult, most: int, asked: str = ""
+) -> dict[int, Turn]:
+    """The turns the hits belong to, by their lines, the best first.
+
+    A search holds back what was said already; in a chat, each time it was said is a turn of its own. A
+    short turn is also found by its neighbours' words: one with words of the question itself is before it.
+    """
+    by_score = sorted(found.hits, key=lambda hit: -hit.score)
+    # The lines may have moved since they were searched; the same may have been said on others.
+    best = dict.fromkeys(
+        hit.citation.first_line
+        for hit in by_score
+        if (turn := by_line.get(hit.citation.first_line))
+        and hit.text in (turn.user, turn.assistant)
+    )
+    terms = {term for word in keywords(asked) for term in stems(word)}
+
+    def tells_otherwise(line: int) -> bool:
+        said = f"{by_line[line].user} {by_line[line].assistant}"
+        return terms.isdisjoint(term_counts(said[:_COMPARED_CHARS]))
+
+    return {line: by_line[line] for line in sorted(best, key=tells_otherwise)[:most]}
+
+
+def showing(clock: Clock, *, sources: bool = True, external: Patterns = ()) -> Show:
+    """How turns are shown: each with its time in the user's zone, and where it was said by others."""
+
+    def show(turn: Turn) -> str:
+        head = f"[{clock.local(turn.created):%Y-%m-%d %H:%M}]"
+        known = trust_label(turn.platform, external)
+        lines = [f"{head} {source(known)}" if sources and known != "user" else head]
+        for name, said in (("User", turn.user), ("Assistant", turn.assistant)):
+            # Only what goes on is marked: the first line stands behind its speaker.
+            if shown := quoted_lines(said):
+                lines.append(f"{name}: {shown.removeprefix(LINE_BEGINS)}")
+        return "\n".join(lines)
+
+    return show

@@ -8,13 +8,12 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cache
 
-from memolith.text.chinese import glosses
 from memolith.text.choices import TRANSLATION, add_joined, choices, own_words, with_halves
 from memolith.text.dates import LIKELY, DayRange, find_days, without_days
 from memolith.text.folding import fold
 from memolith.text.scripts import is_pair
 from memolith.text.stopwords import StopWords, is_stop_word, keywords, language_of, of_days
-from memolith.text.synonyms import Synonyms, built_in
+from memolith.text.synonyms import Synonyms, built_in, glosses
 from memolith.text.tables import read_lists, read_words
 from memolith.text.terms import stems
 from memolith.text.tokens import MARKS, words
