@@ -402,20 +402,19 @@ def _profiles(call: Call) -> Iterator[Call]:
 
 def _keep_schedules(kept: Sequence[Memory], show: Callable[..., None]) -> None:
     import signal
+    from queue import SimpleQueue
 
+    from memolith.jobs.reports import JobReport
     from memolith.jobs.scheduler import Scheduler
 
-    schedulers = [Scheduler(memory.jobs, tell=show, say=output.note) for memory in kept]
-    ended = schedulers[0].has_ended
-    signal.signal(signal.SIGTERM, lambda *_: ended.set())
+    told: SimpleQueue[JobReport | str | None] = SimpleQueue()  # None ends it
+    signal.signal(signal.SIGTERM, lambda *_: told.put(None))
+    schedulers = [Scheduler(memory.jobs, tell=told.put, say=told.put) for memory in kept]
     for scheduler in schedulers:
-        scheduler.has_ended = ended  # where the reports of one cannot be shown, no others can
         scheduler.start()
     try:
-        ended.wait()
+        while (one := told.get()) is not None:
+            output.note(one) if isinstance(one, str) else show(one)
     finally:
         for scheduler in schedulers:
             scheduler.stop()
-    for scheduler in schedulers:
-        if scheduler.failure is not None:
-            raise scheduler.failure

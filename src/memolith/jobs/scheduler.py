@@ -8,8 +8,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from memolith.clock import Clock
 from memolith.config.sections import Config, scheduled_jobs
@@ -27,7 +26,6 @@ from memolith.profile import Profile
 if TYPE_CHECKING:  # it reads the schedule, too
     from memolith.jobs.api import Jobs
 
-T = TypeVar("T")
 log = logging.getLogger("memolith.jobs")
 NEVER = datetime(1970, 1, 1, tzinfo=UTC)
 _DUE_AGAIN = "; it is due again"
@@ -117,15 +115,13 @@ class Scheduler:
         say: Callable[[str], object] = lambda sentence: None,
     ) -> None:
         """In the thread, `tell` is called with each report; `say` with a sentence when several jobs are due, when it
-        is known whether we keep the schedule, and when that changes. If either fails, the thread ends.
+        is known whether we keep the schedule, and when that changes.
         """
         self._jobs = jobs
         self._poll_seconds = poll_seconds
         self._tell = tell
         self._say = say
         self._ours: bool | None = None
-        self.has_ended = threading.Event()
-        self.failure: Exception | None = None  # why it has ended, unless it was stopped
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
 
@@ -147,7 +143,6 @@ class Scheduler:
             if error is not None:
                 log.error("the schedule goes on after an unexpected error: %r", error)
             self._stopping.wait(self._poll_seconds)
-        self.has_ended.set()
 
     def _keep_or_wait(self) -> None:
         try:
@@ -159,12 +154,11 @@ class Scheduler:
             log.warning("the schedule waits: %s", error.message)
 
     def _keep_as_owner(self) -> None:
-        say, tell = partial(self._call, self._say), partial(self._call, self._tell)
         with Folder(self._jobs.store.root) as folder, OwnerLock(folder, SCHEDULE_LOCK) as lock:
             self._is_ours(True)
             # Whoever deleted the lock file let a second process in: the one that holds its name keeps the schedule.
             while not self._stopping.is_set() and lock.has_its_name():
-                for _ in _run_due(self._jobs, folder, self._run_in_process, say, tell):
+                for _ in _run_due(self._jobs, folder, self._run_in_process, self._say, self._tell):
                     if self._stopping.is_set():
                         return
                 self._stopping.wait(self._poll_seconds)
@@ -181,14 +175,7 @@ class Scheduler:
                 f"Another process keeps the schedule of {root}."
                 " This one waits, and takes over when that one ends. Ctrl-C ends the wait."
             )
-        self._call(self._say, sentence)
-
-    def _call(self, told: Callable[[T], object], what: T) -> None:
-        try:
-            told(what)
-        except OSError as error:  # nobody reads it any more
-            self.failure = error
-            self._stopping.set()
+        self._say(sentence)
 
     def _run_in_process(self, job: str) -> JobReport:
         from memolith.jobs.worker import run_in_process
