@@ -12,7 +12,7 @@ from memolith.files.atomic_write import STAGING
 from memolith.files.folder import Folder, storage_error
 from memolith.files.locks import LOCK_PATH
 from memolith.files.transaction import Transaction
-from memolith.jobs.checks import content, place, running, writer
+from memolith.jobs.checks import content, place, running
 from memolith.jobs.checks.hosts import check_hosts
 from memolith.jobs.checks.subject import (
     ROOT,
@@ -40,10 +40,10 @@ _OF_A_PROFILE: tuple[Callable[[Subject], Iterator[Check]], ...] = (
     place.check_modes,
     place.check_conflicts,
     place.check_git,
-    writer.check_lock,
-    writer.check_staging,
-    writer.check_quarantine,
-    writer.check_backups,
+    running.check_lock,
+    running.check_staging,
+    running.check_quarantine,
+    running.check_backups,
     place.check_disk,
     place.check_space,
     running.check_integrity,

@@ -75,7 +75,7 @@ def _key(line: bytes) -> bytes | None:
 
 def merge_for_git(base: str, ours: str, theirs: str) -> bytes:
     """What git is to put in the place of `ours`; the three are paths of files it made."""
-    union = _git(["git", "merge-file", "-p", "--union", ours, base, theirs], os.path.dirname(ours))
+    union = git(["git", "merge-file", "-p", "--union", ours, base, theirs], os.path.dirname(ours))
     before, mine, other = map(_read, (base, ours, theirs))
     return merge_three(before, mine, other, union)
 
@@ -91,15 +91,15 @@ def set_up_git(root: str, store: StoreConfig) -> tuple[str, ...]:
     Returns what was done, in sentences.
     """
     done = []
-    if b"true" not in _git(["git", "rev-parse", "--is-inside-work-tree"], root, check=False):
-        _git(["git", "init", "-q"], root)
+    if b"true" not in git(["git", "rev-parse", "--is-inside-work-tree"], root, check=False):
+        git(["git", "init", "-q"], root)
         done.append("Made a git repository.")
     program = shutil.which("memolith")
     command = shlex.quote(program) if program else f"{shlex.quote(sys.executable)} -m memolith"
     driver = f"{command} merge-driver %O %A %B"
     if _driver(root) != driver:
-        _git(["git", "config", "merge.memolith.name", "Memolith: each record once"], root)
-        _git(["git", "config", "merge.memolith.driver", driver], root)
+        git(["git", "config", "merge.memolith.name", "Memolith: each record once"], root)
+        git(["git", "config", "merge.memolith.driver", driver], root)
         done.append("Git merges the records of this memory in this clone (merge.memolith.driver).")
     with Transaction(Folder(root), store.lock_timeout_seconds) as transaction:
         if _LINES.encode() not in (transaction.folder.read(ATTRIBUTES) or b""):
@@ -118,15 +118,16 @@ def has_driver(root: str) -> bool | None:
 
 def remotes(root: str) -> tuple[str, ...]:
     """The names of the repositories that git pushes to from here."""
-    return tuple(_git(["git", "remote"], root, check=False).decode(errors="replace").split())
+    return tuple(git(["git", "remote"], root, check=False).decode(errors="replace").split())
 
 
 def _driver(root: str) -> str:
-    known = _git(["git", "config", "--get", "merge.memolith.driver"], root, check=False)
+    known = git(["git", "config", "--get", "merge.memolith.driver"], root, check=False)
     return known.decode(errors="replace").strip()
 
 
-def _git(command: Sequence[str], folder: str, *, check: bool = True) -> bytes:
+def git(command: Sequence[str], folder: str, *, check: bool = True) -> bytes:
+    """What git prints; if it fails, RefusedError, or nothing where that is no error."""
     try:
         return subprocess.run(  # noqa: S603 - arguments of our own
             command,

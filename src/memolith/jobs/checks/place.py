@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shlex
-import subprocess
 from collections import Counter
 from collections.abc import Iterator
 
@@ -15,6 +14,7 @@ from memolith.files.locks import LOCK_PATH, STATE_FOLDER
 from memolith.files.tail import QUARANTINE
 from memolith.files.transaction import Transaction
 from memolith.jobs.checks.subject import ROOT, Entry, Subject, found, named, shown
+from memolith.jobs.machines import git, has_driver, remotes
 from memolith.jobs.reports import Check
 from memolith.text.wording import counted
 
@@ -40,7 +40,6 @@ PRIVATE = (
 IGNORE_LINES = "".join(f"/{pattern}\n" for pattern in PRIVATE)
 
 _LOCK_TIMEOUT_SECONDS = 10.0
-_GIT_TIMEOUT_SECONDS = 10.0
 
 # What comes of it where we may not write. Who may write a file may not be allowed to make new ones.
 _NOTHING = "nothing can be remembered"
@@ -184,17 +183,7 @@ def private_files_in_git(root: str) -> tuple[list[str], list[str]]:
     # The repository may be somebody else's: its configuration must not make git start a program.
     command = ["git", "-c", "core.fsmonitor=false", "ls-files", "-z", "-t"]
     command += ["--cached", "--others", "--exclude-standard", "--", *PRIVATE]
-    try:
-        listed = subprocess.run(  # noqa: S603 - arguments of our own
-            command,
-            cwd=root,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=_GIT_TIMEOUT_SECONDS,
-            check=True,
-        ).stdout
-    except (OSError, subprocess.SubprocessError):
-        return [], []
+    listed = git(command, root, check=False)
     entries = [os.fsdecode(entry) for entry in listed.split(b"\0") if entry]
     others = [entry[2:] for entry in entries if entry.startswith("? ")]
     return sorted({entry[2:] for entry in entries} - set(others)), others
@@ -209,8 +198,6 @@ def ignore_private_files(root: str) -> None:
 
 def check_git(subject: Subject) -> Iterator[Check]:
     """Whether git would publish private files; nothing is said where git is not used."""
-    from memolith.jobs.machines import has_driver, remotes
-
     in_git = has_driver(subject.root)
     if in_git is False:
         message = (
