@@ -312,21 +312,16 @@ class Jobs:
             gate.check_sensitivity(sensitivity)
         if bool(record_id) == bool(channel):
             raise RefusedError("Name one record or one channel.", hint="memolith approve ID")
-        config = self._place.config
         if record_id:
             with self._place.reading() as folder:
                 record_id = find_record(folder, record_id).id
         job = approve.ApproveJob(
+            self._place,
             record_id=record_id,
             channel=channel_name(channel),
             sensitivity=sensitivity,
-            archive=config.trim.archive_path,
-            external=config.trust.external,
         )
-        # The user has decided already: nothing is proposed.
-        decided = config.replace(jobs=config.jobs.replace(review="auto"))
-        place = replace(self._place, config=decided)
-        return self._synced(run_job(place, job, dry_run=dry_run))
+        return self._run(job, dry_run=dry_run)
 
     def forget_channel(self, channel: str, *, dry_run: bool = False) -> ChannelReport:
         """Remove every record and turn that came in by a channel; this cannot be undone."""

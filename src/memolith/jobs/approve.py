@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Self
+from dataclasses import replace
 
 from memolith.files import chat_log, layout
 from memolith.files.document import Document
@@ -15,34 +14,40 @@ from memolith.jobs.update import changed_line, changed_note
 from memolith.text.cleaning import one_line
 from memolith.text.wording import counted
 from memolith.types import Record, Sensitivity
-from memolith.visibility import APPROVED, Patterns, channel_name, trust_in_file
+from memolith.visibility import APPROVED, channel_name, trust_in_file
 
 NAME = "approve"
 CHAT_FILES = (layout.CONVERSATIONS, chat_log.ARCHIVE)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ApproveJob(Job[Plan]):
     """Writes the user's decision about one record, or a whole channel, into the lines of the records."""
 
-    record_id: str = ""
-    channel: str = ""
-    sensitivity: Sensitivity | None = None  # the mark that the records get; None lets them in
-    archive: str = ""
-    external: Patterns = ()
     name = NAME
+    may_wait = False  # the user has decided already
 
-    @classmethod
-    def of(cls, place: Workplace) -> Self:
-        """Of nothing: what is approved, the user says."""
-        return cls(archive=place.config.trim.archive_path, external=place.config.trust.external)
+    def __init__(
+        self,
+        place: Workplace,
+        *,
+        record_id: str = "",
+        channel: str = "",
+        sensitivity: Sensitivity | None = None,
+    ) -> None:
+        """`sensitivity` is the mark that the records get; None lets them in."""
+        super().__init__(place)
+        self._external = place.config.trust.external
+        self.record_id, self.channel, self.sensitivity = record_id, channel, sensitivity
 
     def plan(self, snapshot: Snapshot) -> Plan:
         """Which lines of which files change."""
         changes: list[Change] = []
         records: set[str] = set()
         turns = 0
-        for path in (*snapshot.files_and_archives(self.archive), *CHAT_FILES):
+        for path in (
+            *snapshot.files_and_archives(self._place.config.trim.archive_path),
+            *CHAT_FILES,
+        ):
             data = snapshot.read(path) or b""
             note = readable_note(path, data) if is_note_path(path) else None
             if note is not None and self._has(note):
@@ -87,13 +92,13 @@ class ApproveJob(Job[Plan]):
             return False
         if self.sensitivity:
             return record.sensitivity != self.sensitivity
-        return trust_in_file(channel, self.external) == "external"
+        return trust_in_file(channel, self._external) == "external"
 
     def _has_turn(self, line: bytes) -> bool:
         turn = None if self.record_id or self.sensitivity else chat_log.parse_turn(line)
         if turn is None or channel_name(turn.platform) != self.channel:
             return False
-        return trust_in_file(turn.platform, self.external) == "external"
+        return trust_in_file(turn.platform, self._external) == "external"
 
     def _turn(self, line: bytes) -> bytes:
         return with_values(line, platform=APPROVED + self.channel)

@@ -133,6 +133,7 @@ class Job(ABC, Generic[P]):
     """One kind of job. Planning reads through the snapshot alone and changes nothing."""
 
     name: ClassVar[str]  # part of ids, backups and reports
+    may_wait: ClassVar[bool] = True  # as a proposal, where the user wants to be asked
     by_rules: bool = True  # asks no model: to plan and draft it again costs nothing
     sections: ClassVar[tuple[str, ...]] = ()  # of the settings that it looks at
 

@@ -124,7 +124,7 @@ def _run_once(
     place: Workplace, job: Job[P], planned: tuple[P, Snapshot], report: JobReport, started: float
 ) -> JobReport:
     plan, seen = planned
-    stale, asks = None, place.config.jobs.review == "ask"
+    stale, asks = None, job.may_wait and place.config.jobs.review == "ask"
     if asks:
         with place.reading() as folder:
             stale = waiting_proposal(folder, job.name)
