@@ -208,6 +208,16 @@ def _kept(lines: list[bytes], hunks: tuple[Hunk, ...]) -> Iterator[list[bytes]]:
     yield lines[at:]
 
 
+def not_yet_archived(archive: bytes, lines: Iterable[bytes]) -> bytes:
+    """The lines, without those that a power cut between archive and MEMORY.md left there already.
+
+    They can only stand at the archive's very end, so that is all we look at.
+    """
+    whole = [line if line.endswith(b"\n") else line + b"\n" for line in lines]
+    known = set(archive[-sum(map(len, whole)) :].split(b"\n"))
+    return b"".join(line for line in whole if line[:-1] not in known)
+
+
 def with_values(line: bytes, **values: object) -> bytes:
     """The record's line with some of its values replaced; everything else in it stays.
 

@@ -16,7 +16,14 @@ from memolith.files import layout
 from memolith.files.folder import Folder
 from memolith.files.record_format import encode_line, encode_time
 from memolith.interfaces import Statement, Summariser
-from memolith.jobs.changes import Edits, inserted_lines, removed_lines, replaced, split_lines
+from memolith.jobs.changes import (
+    Edits,
+    inserted_lines,
+    not_yet_archived,
+    removed_lines,
+    replaced,
+    split_lines,
+)
 from memolith.jobs.compact_plan import (
     LEVELS,
     CompactPlan,
@@ -35,7 +42,6 @@ from memolith.jobs.job import Draft, Job, Reader, Snapshot, Workplace
 from memolith.jobs.long_memory import ARCHIVE, LongMemory, your_lines
 from memolith.jobs.reports import Change, Hunk
 from memolith.jobs.summaries import long_statements, statements_of, still_told, summary_record
-from memolith.jobs.trim import not_yet_archived
 from memolith.llm.check import MAX_USELESS_ANSWERS, Checked, checked_summary, model_counts, refusals
 from memolith.llm.prompts import choose_summariser
 from memolith.llm.rules import Rules

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Self
 
 from memolith.config.sections import TrimConfig
 from memolith.files.document import Document, Line
-from memolith.jobs.changes import Edits, removed_lines, split_lines
+from memolith.jobs.changes import Edits, not_yet_archived, split_lines
 from memolith.jobs.job import Job, Plan, Reader, Snapshot, Workplace
-from memolith.jobs.reports import Change
 from memolith.text.wording import counted
 from memolith.types import PROTECTED
 
@@ -113,28 +111,9 @@ class TrimJob(Job[TrimPlan]):
         archive = set(_lines(after(self._config.archive_path)))
         return "" if set(gone) <= archive else "a record would have been lost"
 
-    def outdated(self, changes: Sequence[Change], snapshot: Snapshot) -> Iterator[str]:
-        """What was appended since is newer than all that goes; other lines may have come back."""
-        document = Document.parse(self._path, snapshot.read(self._path) or b"")
-        going = {line for path, line in removed_lines(changes) if path == self._path}
-        last = max((line.number for line in document.lines if line.data in going), default=0)
-        oldest = plan_trim(document, self._config).archived
-        if any(line.number < last and line.data not in going for line in oldest):
-            yield f"{self._path}: other records are the oldest now"
-
 
 def _goal(limit: int) -> int:
     return limit - limit // 10
-
-
-def not_yet_archived(archive: bytes, lines: Iterable[bytes]) -> bytes:
-    """The lines, without those that a power cut between archive and MEMORY.md left there already.
-
-    They can only stand at the archive's very end, so that is all we look at.
-    """
-    whole = [line if line.endswith(b"\n") else line + b"\n" for line in lines]
-    known = set(archive[-sum(map(len, whole)) :].split(b"\n"))
-    return b"".join(line for line in whole if line[:-1] not in known)
 
 
 def _lines(data: bytes) -> list[bytes]:
