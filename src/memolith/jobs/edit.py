@@ -51,13 +51,10 @@ class Edit:
         return trust(self.channel) == "user"
 
 
-def daily_logs(profile: Profile) -> tuple[str, ...]:
+def daily_logs(folder: Folder) -> tuple[str, ...]:
     """Paths of the daily logs, newest first."""
-    if not profile.exists:
-        return ()
-    with Folder(profile.root) as folder:
-        found = folder.walk(layout.DAILY_FOLDER, deep=False)
-        return tuple(sorted(filter(_is_of_a_day, found), reverse=True))
+    found = folder.walk(layout.DAILY_FOLDER, deep=False)
+    return tuple(sorted(filter(_is_of_a_day, found), reverse=True))
 
 
 def read_file(profile: Profile, path: str, *, include_secret: bool) -> FileText:

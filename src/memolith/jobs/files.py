@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from datetime import date
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from memolith.errors import RefusedError
 from memolith.files import gate, layout
@@ -40,6 +40,8 @@ from memolith.visibility import Patterns, raises_trust, trust
 if TYPE_CHECKING:  # it loads NumPy
     from memolith.finder import Finder
 
+T = TypeVar("T")
+
 
 class Files:
     """The files of one memory as a whole."""
@@ -49,39 +51,41 @@ class Files:
         self._channel = channel
         self._finder = finder
 
+    def _read(self, work: Callable[[Folder], T], otherwise: T) -> T:
+        """The result for the opened folder; something else where there is no memory yet."""
+        if not self._store.profile.exists:
+            return otherwise
+        with Folder(self._store.root) as folder:
+            folder.leave_out_closed()
+            return work(folder)
+
     def list(self) -> tuple[str, ...]:
         """The daily logs, newest first."""
-        return daily_logs(self._store.profile)
+        return self._read(daily_logs, ())
 
     def tree(self) -> tuple[FileEntry, ...]:
         """Every Markdown file of the memory, archives last."""
-        if not self._store.profile.exists:
-            return ()
-        with Folder(self._store.root) as folder:
-            folder.leave_out_closed()
+
+        def entries(folder: Folder) -> tuple[FileEntry, ...]:
             stamps = {path: folder.stamp(path) for path in memory_files(folder)}
-        return tuple(
-            FileEntry(path=path, bytes=stamp[1], editable=is_editable(path))
-            for path, stamp in stamps.items()
-            if stamp
-        )
+            return tuple(
+                FileEntry(path=path, bytes=stamp[1], editable=is_editable(path))
+                for path, stamp in stamps.items()
+                if stamp
+            )
+
+        return self._read(entries, ())
 
     def days(self) -> tuple[DayCounts, ...]:
         """How much was written, said, asked and tidied on each day, oldest first."""
-        if not self._store.profile.exists:
-            return ()
-        with Folder(self._store.root) as folder:
-            folder.leave_out_closed()
-            return days(folder, self._store.clock)
+        return self._read(lambda folder: days(folder, self._store.clock), ())
 
     def day(self, day: date | str) -> Day:
         """The records, notes, turns and jobs of one day."""
         wanted = as_day("day", day, self._store.clock) or self._store.clock.today()
-        if not self._store.profile.exists:
-            return Day(day=wanted)
-        with Folder(self._store.root) as folder:
-            folder.leave_out_closed()
-            return one_day(folder, self._store.clock, wanted)
+        return self._read(
+            lambda folder: one_day(folder, self._store.clock, wanted), Day(day=wanted)
+        )
 
     def read(self, path: str, *, include_secret: bool = False) -> FileText:
         """MEMORY.md or a daily log as a whole, to be edited; a missing file is empty.
@@ -116,10 +120,9 @@ class Files:
     def notes(self, folder: str = "memory", *, include_secret: bool = False) -> tuple[str, ...]:
         """The paths of the notes in a folder and in its folders, sorted; prose counts as a note."""
         gate.check_is_text(folder=folder)
-        if not self._store.profile.exists:
-            return ()
-        with Folder(self._store.root) as opened:
-            return note_files.note_paths(opened, folder, include_secret=include_secret)
+        return self._read(
+            lambda opened: note_files.note_paths(opened, folder, include_secret=include_secret), ()
+        )
 
     def read_note(self, path: str, *, include_secret: bool = False) -> NoteFile:
         """A note by its path, with the version that a change must name."""
@@ -157,10 +160,7 @@ class Files:
 
     def backups(self) -> tuple[Backup, ...]:
         """The backups that can be restored, oldest first."""
-        if not self._store.profile.exists:
-            return ()
-        with Folder(self._store.root) as folder:
-            return tuple(backups(folder))
+        return self._read(lambda folder: tuple(backups(folder)), ())
 
     def diff(self, name: str, *, include_secret: bool = False) -> str:
         """What restoring a backup would change, in lines that people read.

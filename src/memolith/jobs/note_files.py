@@ -33,7 +33,6 @@ def note_paths(folder: Folder, below: str, *, include_secret: bool = False) -> t
     below = below.strip("/")
     if below != layout.DAILY_FOLDER:
         check_note_path(f"{below}/x.md")
-    folder.leave_out_closed()
     found = (path for path in folder.walk(below) if is_note_path(path))
     return tuple(path for path in found if _is_readable(folder, path, include_secret))
 
