@@ -17,7 +17,6 @@ from memolith.jobs.checks.hosts import check_hosts
 from memolith.jobs.checks.subject import (
     ROOT,
     WORST_FIRST,
-    Entry,
     Subject,
     bounded,
     found,
@@ -119,10 +118,14 @@ def _make_private(subject: Subject) -> Iterator[str]:
     done = 0
     refusal: OSError | MemolithError | None = None
     for entry in place.too_open(subject):
-        if entry.path == TOKEN:
+        root, name = subject.root, entry.path
+        if name == TOKEN:
             continue
+        if name == ROOT:
+            root, name = os.path.split(os.path.realpath(root))
         try:
-            _strip_others(subject, entry)
+            with Folder(root) as folder:
+                atomic_write.set_mode(folder, name, entry.mode & 0o700)
             done += 1
         except (MemolithError, OSError) as error:  # somebody else's file: the others can be mended
             refusal = error
@@ -130,14 +133,6 @@ def _make_private(subject: Subject) -> Iterator[str]:
         yield f"{counted(done, 'name')} can now be opened by you alone."
     if refusal:
         raise refusal
-
-
-def _strip_others(subject: Subject, entry: Entry) -> None:
-    root, name = subject.root, entry.path
-    if name == ROOT:
-        root, name = os.path.split(os.path.realpath(root))
-    with Folder(root) as folder:
-        atomic_write.set_mode(folder, name, entry.mode & 0o700)
 
 
 def _copy_linked(subject: Subject) -> Iterator[str]:

@@ -34,34 +34,23 @@ _CONFLICT_ENDING = ".orig"
 WORST_FIRST: tuple[CheckStatus, ...] = ("error", "warn", "info", "ok", "off")
 # Twenty lines of a kind show the pattern; ten thousand would bury everything else.
 MOST_SHOWN = 20
+# The labels of checks that are more than their ids.
 LABELS = {
     "profile": "Profile folder",
-    "settings": "Settings",
     "hosts": "Agent hosts",
     "files": "First files",
     "shapes": "Ordinary files",
     "read": "Readable files",
     "text": "Plain UTF-8",
-    "records": "Records",
-    "formatting": "Formatting",
-    "ids": "Ids",
     "forgotten": "Forgotten records",
-    "notes": "Notes",
     "turns": "Conversation history",
     "modes": "Private to you",
     "conflicts": "Sync conflicts",
-    "git": "Git",
     "lock": "Writer lock",
     "staging": "Left-over files",
-    "quarantine": "Quarantine",
-    "backups": "Backups",
     "place": "Kind of disk",
     "space": "Free space",
-    "integrity": "Integrity",
     "server": "Server token",
-    "model": "Model",
-    "jobs": "Jobs",
-    "index": "Index",
 }
 
 
