@@ -10,7 +10,7 @@ RUN pip install --no-cache-dir --constraint /src/constraints.txt '/src[postgres]
     && install --directory --owner memolith --mode 700 /memory
 
 USER memolith
-ENV MEMOLITH_HOME=/memory
+ENV MEMOLITH_HOME=/memory MALLOC_ARENA_MAX=2
 VOLUME /memory
 EXPOSE 8788
 HEALTHCHECK --start-period=30s CMD ["python", "-c", "from urllib.request import urlopen; urlopen('http://127.0.0.1:8788/healthz', timeout=5)"]

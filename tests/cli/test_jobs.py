@@ -73,7 +73,7 @@ def test_a_run_of_the_schedule_that_found_nothing_is_listed(memolith: Run) -> No
 def test_a_memory_over_its_limits_says_when_it_is_compacted(memolith: Run, grown: Path) -> None:
     def told() -> str:
         status, jobs = memolith("status").out, memolith("jobs", "list").err
-        (line,) = (row for row in status.splitlines() if row.startswith("compaction"))
+        (line,) = (row for row in status.splitlines() if row.startswith("  compaction"))
         assert line.split(maxsplit=1)[1] in jobs
         return line
 
@@ -95,10 +95,10 @@ def test_a_run_that_was_skipped_for_another_job_is_due_again_and_status_says_so(
     memolith("config", "set", "compact.enabled", "true")
     with Folder(str(grown.parent)) as folder, OwnerLock(folder, JOB_LOCK):
         memolith("maintain", "--once")
-    (line,) = (row for row in memolith("status").out.splitlines() if row.startswith("schedule"))
+    (line,) = (row for row in memolith("status").out.splitlines() if row.startswith("  schedule"))
     assert "compact was skipped, because another job is running; it is due again" in line
     assert "Done" in memolith("maintain", "--once").out
-    assert not [row for row in memolith("status").out.splitlines() if row.startswith("schedule")]
+    assert not [row for row in memolith("status").out.splitlines() if row.startswith("  schedule")]
 
 
 def test_a_job_can_be_run_as_a_server_runs_it(memolith: Run, grown: Path) -> None:

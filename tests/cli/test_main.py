@@ -126,13 +126,13 @@ def test_the_version_is_shown(memolith: Run, words: list[str]) -> None:
         ),
         (
             ["remember", "x", "--sensitivity", "hush"],
-            "'hush' is not a value of --sensitivity.",
-            "Use one of public, ",
+            "Invalid value for '--sensitivity': 'hush' is not one of its values. Use one of public, ",
+            "See: ",
         ),
         (
             ["remember", "x", "--sensitivity", "sercet"],
-            "'sercet' is not a value of --sensitivity.",
-            "Did you mean secret?",
+            "'sercet' is not one of its values. Did you mean secret?",
+            "See: ",
         ),
         (["config", "show", "--bogus"], "No such option '--bogus'.", "If it is text"),
         (["config", "path", "--origin"], "No such option '--origin'.", "If it is text"),

@@ -305,13 +305,7 @@ def test_a_citation_that_names_no_lines_is_refused(memolith: Run) -> None:
     assert "There is no line 99,999: MEMORY.md has" in memolith("get", "MEMORY.md#L99999").err
 
 
-def test_an_empty_list_says_what_is_there_yet(memolith: Run) -> None:
-    assert "Nothing remembered yet." in memolith("list").err
-    memolith("remember", "In the vault", "--sensitivity", "secret")
-    assert "Nothing remembered yet." not in memolith("list").err
-    old = memolith("remember", "Floor 1", "--category", "place", "--json").json["id"]
-    memolith("supersede", old, "Floor 2")
-    assert "--past" not in memolith("list").err
+def test_a_list_says_where_what_was_trimmed_is(memolith: Run) -> None:
     for number in range(5):
         memolith("remember", f"Item {number} of a list")
     memolith("trim", "--max-records", "1")

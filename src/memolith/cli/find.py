@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
-from datetime import MAXYEAR, date
+from datetime import date
 from typing import TYPE_CHECKING, Any
 
 from memolith.cli import output
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 # A day may have one of these words in front: el martes pasado, in March.
 _BEFORE_DAYS = frozenset("the in on el la en".split())
+_SHORT, _DAYS = re.compile(r"(\d{1,5})([hdw])"), {"h": 1 / 24, "d": 1, "w": 7}
 _MAX_LINES, _MAX_SCREEN_LINES = 6, 3  # of a hit in a pipe, and on a terminal
 _MAX_OTHER_SIDE = 200  # characters of what was said in the same turn
 _MAX_TRACED = 10
@@ -154,11 +156,10 @@ def read_days(text: str | None, option: str, config: Config) -> tuple[date | Non
         return None, None
     from memolith.text.dates import LIKELY, find_days, without_days
 
-    clock = Clock(config.profile.timezone)
-    if short := _short_days(text, clock):
-        return short
-    today = clock.today()
-    for said in (text, f"in {text}"):  # a month alone: here it is one
+    if short := _SHORT.fullmatch(text):
+        text = f"{math.ceil(int(short[1]) * _DAYS[short[2]])} days ago"
+    today = Clock(config.profile.timezone).today()
+    for said in (text, f"in {text}"):  # a month or year alone: here it is one
         named = find_days(said, today)
         rest = without_days(said, named).casefold().split()
         is_sure = len(named) == 1 and named[0].confidence >= LIKELY
@@ -166,20 +167,6 @@ def read_days(text: str | None, option: str, config: Config) -> tuple[date | Non
             return named[0].first, named[0].last
     hint = 'Write it like 2026-01-31, 2026, 7d, yesterday, "last week" or "hace 3 días".'
     raise UsageError(f"{option} {text!a} is not a day.", hint=hint)
-
-
-def _short_days(text: str, clock: Clock) -> tuple[date, date] | None:
-    """A whole year, as 2026, or the day before a duration, as 7d."""
-    from memolith.cli.write import duration
-
-    if len(text) == len(str(MAXYEAR)) and text.isascii() and text.isdecimal() and int(text):
-        return date(int(text), 1, 1), date(int(text), 12, 31)
-    try:
-        ago = duration(text)
-        day = None if ago is None else clock.day_of(clock.now() - ago)
-    except (OverflowError, ValueError):
-        return None  # longer than there are days
-    return None if day is None else (day, day)
 
 
 @command("list")

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from memolith.cli import output
 from memolith.cli.output import MAX_BYTES, decode, waiting_bytes
@@ -39,6 +39,14 @@ _HANDS_OVER = ("SessionStart", "UserPromptSubmit", "BeforeAgent")
 _SHORTENED = ('"compact_boundary"', '"type":"compacted"')
 # How hosts mark what the agent said, with and without blanks.
 _ANSWERS = ('"assistant"', '"gemini"')
+# A host, and what only that one says: a key, an event, a part of the transcript's path.
+_HOSTS = (
+    ("cursor", {"cursor_version", "conversation_id"}, (), ""),
+    ("gemini", (), ("BeforeAgent", "AfterAgent", "PreCompress"), ""),
+    ("codex", {"turn_id"}, (), "/rollout-"),
+    ("claude-code", (), (), "/.claude/"),
+)
+_ONLY_FILES = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 _MAX_TRANSCRIPT_CHARS = 1_000_000  # no agent has more before it
 _MARKS, _OLDER_MARKS = ".memolith/sessions-started", ".memolith/sessions-started.1"
 _MAX_MARK_BYTES = 8_000
@@ -120,32 +128,26 @@ def read_hook(text: str) -> Hook | None:
     if not is_hook or not fields.keys().isdisjoint(_SIGNS_OF_A_CHAT):
         return None
     prompt, roots = fields.get("prompt"), fields.get("workspace_roots")
+    transcript = _first(fields, ("transcript_path",))
     folders = [fields.get("cwd"), *(roots if isinstance(roots, list) else ())]
     return Hook(
         event=event,
         session=session,
         prompt=prompt if isinstance(prompt, str) else None,
-        transcript=_first(fields, ("transcript_path",)),
+        transcript=transcript,
         folder=next((path for path in folders if isinstance(path, str) and _is_folder(path)), ""),
         in_cursor="cursor_version" in fields or "conversation_id" in fields or event[:1].islower(),
         # Not `agent_type`, which a session of `claude --agent` has too.
         by_sub_agent=bool(fields.get("agent_id")) or event.lower().startswith("subagent"),
         answer=_first(fields, _HOOK_ANSWERS),
-        platform=_platform(fields, event),
+        platform=next((one[0] for one in _HOSTS if _calls(one, fields, event, transcript)), ""),
         goes_on=fields.get("stop_hook_active") is True,
     )
 
 
-def _platform(fields: Mapping[str, object], event: str) -> str:
-    """Which host calls, by what only that one says."""
-    transcript = _first(fields, ("transcript_path",))
-    if "cursor_version" in fields or "conversation_id" in fields:
-        return "cursor"
-    if event in ("BeforeAgent", "AfterAgent", "PreCompress"):
-        return "gemini"
-    if "turn_id" in fields or os.path.basename(transcript).startswith("rollout-"):
-        return "codex"
-    return "claude-code" if "/.claude/" in transcript else ""
+def _calls(host: tuple[Any, ...], fields: Mapping[str, object], event: str, path: str) -> bool:
+    _, keys, events, part = host
+    return bool(fields.keys() & keys or event in events or (part and part in path))
 
 
 def read_object(text: str) -> Mapping[str, object] | None:
@@ -243,22 +245,19 @@ def read_transcript(path: str) -> tuple[str, str]:
     """
     if not path:
         return "", "The hook names no transcript (transcript_path): nothing was saved."
+    path = os.path.expanduser(path)
     try:
-        fd = os.open(
-            os.path.expanduser(path), os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
-        )
+        with open(path, "rb", opener=lambda name, _: os.open(name, _ONLY_FILES)) as file:
+            found = os.fstat(file.fileno())
+            if not stat.S_ISREG(found.st_mode) or found.st_uid != os.getuid():
+                return "", "The transcript is not a regular file of yours: nothing was saved."
+            if found.st_size > MAX_BYTES:
+                file.seek(found.st_size - MAX_BYTES)
+                file.readline()  # the rest of a line that began before
+            data = file.read(MAX_BYTES)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else "not a path"
         return "", f"The transcript cannot be read ({reason}): nothing was saved."
-    found = os.fstat(fd)
-    if not stat.S_ISREG(found.st_mode) or found.st_uid != os.getuid():
-        os.close(fd)
-        return "", "The transcript is not a regular file of yours: nothing was saved."
-    with open(fd, "rb") as file:
-        if found.st_size > MAX_BYTES:
-            file.seek(found.st_size - MAX_BYTES)
-            file.readline()  # the rest of a line that began before
-        data = file.read(MAX_BYTES)
     if not data.lstrip().startswith(b"{"):
         return "", "The transcript has no lines of JSON: nothing was saved."
     return data.decode("utf-8", "surrogateescape"), ""

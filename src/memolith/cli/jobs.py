@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Generator, Iterator, Mapping
+from collections.abc import Collection, Generator, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -25,22 +25,16 @@ _HEADINGS = {"planned": "Would do", "skipped": "Nothing to do"}  # others as the
 # The counts that say what came of a job.
 _RESULTS = "compacted summaries promoted dropped outdated added archived findings".split()
 # What people read for a count, if not its name.
-_LABELS: Mapping[str, str] = {
+_LABELS = {
     "before": "records before",
     "after": "records after",
-    "findings": "new findings",
-    "model_summaries": "summaries with lines of the model",
-    "model_lines": "lines of the model",
     "refused_lines": "lines of the model refused, by rules instead",
-    "tokens": "tokens of the model",
-    "tracked": "statements tracked",
     "dropped": "removed to make room",
     "outdated": "removed (source changed)",
     "experiences.added": "taken in",
     "experiences.copies": "known already",
     "experiences.outdated": "a newer one says otherwise",
     "experiences.archived": "moved to the archive",
-    "experiences.stored": "stored now",
 }
 _NO_JOBS = "No jobs yet. What a job changes is kept here, and can be undone."
 _NONE_KEPT = "No job has changed anything that is kept, and no proposal waits."
@@ -79,7 +73,9 @@ def show_report(call: Call, report: JobReport, *, max_lines: int = _MAX_LINES) -
     counts = dict(report.counts)
     if counts.get("before") == counts.get("after"):  # it changes none of them
         counts |= {"before": 0, "after": 0}
-    output.pairs(*((_label(report.job, name), f"{n:,}") for name, n in counts.items() if n))
+    output.pairs(
+        *((_label(report.job, name), f"{number:,}") for name, number in counts.items() if number)
+    )
     lines = () if report.status == "skipped" else report.lines
     output.pairs(*(("", line) for line in lines[: max_lines or None]))
     if max_lines and len(lines) > max_lines:
@@ -89,7 +85,7 @@ def show_report(call: Call, report: JobReport, *, max_lines: int = _MAX_LINES) -
 
 
 def _label(job: str, count: str) -> str:
-    return _LABELS.get(f"{job}.{count}") or _LABELS.get(count, count)
+    return _LABELS.get(f"{job}.{count}") or _LABELS.get(count) or count.replace("_", " ")
 
 
 def _next_steps(call: Call, report: JobReport) -> Iterator[tuple[str, str]]:

@@ -157,7 +157,8 @@ def _with_hint(error: click.UsageError) -> UsageError:
         hint = f"{text}. See: {ctx.command_path} --help"
     if near:
         hint = f"Did you mean {near}?"
-    return UsageError(error.message or error.format_message(), hint=hint)
+    is_value = isinstance(error, click.BadParameter)
+    return UsageError(error.format_message() if is_value else error.message, hint=hint)
 
 
 def _report(error: Exception, call: Call) -> int:

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 Steps = Iterator[object]  # of a command: its result, after which it shows that
 
 STANDARD_INPUT = "-"
+_TEXT = "\0\0"  # before a word that is no option, although it begins with a dash
 
 
 class UsageError(MemolithError):
@@ -233,29 +234,16 @@ def suggestion(word: str, known: Iterable[str]) -> str:
     return f"Did you mean {near}?" if near else f"Use one of {', '.join(names)}."
 
 
-# Types of values
-
-
-def _name(param: click.Parameter | None) -> str:
-    """What a user calls a parameter: --limit, or CHAT."""
-    if isinstance(param, click.Option):
-        return param.opts[-1]
-    return param.human_readable_name if param else ""
-
-
 class _Choice(click.Choice[str]):
     """One of a few words; a wrong one gets a suggestion."""
 
-    def get_missing_message(self, param: click.Parameter, ctx: click.Context | None) -> str:
-        """The words, in one line."""
-        return f"Use one of {', '.join(self.choices)}."
+    def get_invalid_choice_message(self, value: object, ctx: click.Context | None) -> str:
+        """What was probably meant."""
+        return f"{value!a} is not one of its values. {suggestion(str(value), self.choices)}"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """The word itself."""
-        if value not in self.choices:
-            hint = suggestion(value, self.choices)
-            raise UsageError(f"{value!a} is not a value of {_name(param)}.", hint=hint)
-        return str(value)
+    def get_missing_message(self, param: click.Parameter, ctx: click.Context | None) -> str:
+        """Nothing: the name of the argument has them."""
+        return ""
 
 
 class _Number(click.ParamType[Any]):
@@ -264,18 +252,16 @@ class _Number(click.ParamType[Any]):
     name = "number"
 
     def __init__(self, form: str, expected: str, kind: type = int) -> None:
-        self.expected, self._kind = expected, kind
-        self._form = re.compile(form, re.ASCII)
+        self._form, self._expected, self._kind = re.compile(form, re.ASCII), expected, kind
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """The value that was read."""
         if not self._form.fullmatch(str(value)):
-            hint = f"See: {ctx.command_path if ctx else 'memolith'} --help"
-            problem = f"expected {self.expected}, not {value[:40]!a}"
-            raise UsageError(f"{_name(param)}: {problem}.", hint=hint)
+            self.fail(f"expected {self._expected}, not {value[:40]!a}.", param, ctx)
         return self._kind(value)
 
 
+# What the values of options are, by what help calls them; others are texts.
 _TYPES = {
     "N": _Number(r"\d{1,18}", "0, 1, 2 …"),
     "LINE": _Number(r"0*[1-9]\d{0,17}", "1, 2, 3 …"),  # as editors count them
@@ -386,28 +372,22 @@ class Command(click.Command):
         self.examples = cleandoc(examples)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Options, then texts: a word with spaces is text, even if it begins with a dash."""
-        if ctx.resilient_parsing:  # completion
-            return super().parse_args(ctx, args)
-        own = [param for param in self.params if isinstance(param, click.Option)]
+        """Let words with spaces, and numbers, be text even if they begin with a dash."""
+        own = (param for param in self.params if isinstance(param, click.Option))
         takes_value = {name for param in own if not param.is_flag for name in param.opts}
-        options: list[str] = []
-        texts: list[str] = []
-        words = iter(args)
-        for word in words:
-            if word == "--":
-                texts += words
-            elif not looks_like_option(word):
-                texts.append(word)
-            else:
-                options.append(word)
-                if word in takes_value:  # which may be what somebody said, and must never steer us
-                    value = next(words, None)
-                    if value is None:
-                        message = f"Option {word!r} requires an argument."
-                        raise click.BadOptionUsage(word, message, ctx)
-                    options.append(value)
-        return super().parse_args(ctx, [*options, "--", *texts])
+        words = zip(["", *args], args, strict=False)
+        args = [
+            _TEXT + one if _is_text(one) and before not in takes_value else one
+            for before, one in words
+        ]
+        with click.core.augment_usage_errors(ctx):
+            rest = super().parse_args(ctx, args)
+        for name, value in ctx.params.items():
+            if isinstance(value, str):
+                ctx.params[name] = value.removeprefix(_TEXT)
+            elif isinstance(value, tuple):
+                ctx.params[name] = tuple(one.removeprefix(_TEXT) for one in value)
+        return rest
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Command lines to copy."""
@@ -428,7 +408,7 @@ class Group(Command, click.Group):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Options in front of the action, which reads the rest."""
         is_named = not {*self.commands, "--help", "-h"}.isdisjoint(args)
-        is_mistaken = bool(args) and not looks_like_option(args[0])
+        is_mistaken = bool(args) and args[0][:1] != "-"
         if self.default and not (is_named or is_mistaken or ctx.resilient_parsing):
             args = [self.default, *args]
         return click.Group.parse_args(self, ctx, args)
@@ -459,6 +439,5 @@ def group(default: str = "") -> Callable[[Callable[..., Any]], Group]:
     return lambda function: Group(function.__name__, function, default=default)
 
 
-def looks_like_option(word: str) -> bool:
-    """Whether a word is an option: text with spaces and negative numbers are not."""
-    return len(word) > 1 and word[0] == "-" and " " not in word and not word[1:].isdecimal()
+def _is_text(word: str) -> bool:
+    return word[:1] == "-" and (" " in word.partition("=")[0] or word[1:2].isdigit())

@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from memolith.config.setting import Value
     from memolith.memory import Memory
 
-_M_ARENA_MAX = -8  # of glibc's malloc.h
-_MAX_ARENAS = 2
-
 
 @command()
 def mcp(call: Call, tools: str | None, http: bool, port: int | None) -> None:
@@ -66,7 +63,6 @@ def mcp(call: Call, tools: str | None, http: bool, port: int | None) -> None:
 
         if is_named:  # else the roots of the client may lead to another memory
             make_if_new(memory)
-        share_heap()
         roots = None if is_named else ClientRoots(memory, open_memory)
         server = MemoryServer(memory, roots, keeps_schedule=True)
         with _answering_hooks(lambda: server.memory):
@@ -186,7 +182,6 @@ def _prepare(memory: Memory, log_level: str) -> socket.socket:
     from memolith.rest.running import set_up_logs
 
     make_if_new(memory)
-    share_heap()
     set_up_logs(log_level)
     server_token(memory.root, memory.config.store)
     return sock
@@ -236,21 +231,6 @@ def announce(call: Call, memory: Memory, sock: socket.socket, path: str = "") ->
         if not host.startswith("127.") and host != "::1":
             output.warn("Others on the network can reach this, unencrypted.")
     sys.stdout.flush()
-
-
-def share_heap() -> None:
-    """Let threads use up each other's freed memory; to be called before they are started.
-
-    Otherwise glibc gives nearly every thread an arena of its own, and the memory that one search needed
-    for a moment is kept for the next search of that same thread: a server grew by 14 % in 90 seconds,
-    now by 5 %. Where `MALLOC_ARENA_MAX` is set, or the C library is another one, nothing changes.
-    """
-    if "MALLOC_ARENA_MAX" in os.environ:
-        return
-    import ctypes
-
-    with suppress(OSError, AttributeError):
-        ctypes.CDLL(None).mallopt(_M_ARENA_MAX, _MAX_ARENAS)
 
 
 @command()
