@@ -245,19 +245,20 @@ def read_transcript(path: str) -> tuple[str, str]:
     """
     if not path:
         return "", "The hook names no transcript (transcript_path): nothing was saved."
-    path = os.path.expanduser(path)
     try:
-        with open(path, "rb", opener=lambda name, _: os.open(name, _ONLY_FILES)) as file:
-            found = os.fstat(file.fileno())
-            if not stat.S_ISREG(found.st_mode) or found.st_uid != os.getuid():
-                return "", "The transcript is not a regular file of yours: nothing was saved."
-            if found.st_size > MAX_BYTES:
-                file.seek(found.st_size - MAX_BYTES)
-                file.readline()  # the rest of a line that began before
-            data = file.read(MAX_BYTES)
+        fd = os.open(os.path.expanduser(path), _ONLY_FILES)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else "not a path"
         return "", f"The transcript cannot be read ({reason}): nothing was saved."
+    found = os.fstat(fd)
+    if not stat.S_ISREG(found.st_mode) or found.st_uid != os.getuid():
+        os.close(fd)
+        return "", "The transcript is not a regular file of yours: nothing was saved."
+    with open(fd, "rb") as file:
+        if found.st_size > MAX_BYTES:
+            file.seek(found.st_size - MAX_BYTES)
+            file.readline()  # the rest of a line that began before
+        data = file.read(MAX_BYTES)
     if not data.lstrip().startswith(b"{"):
         return "", "The transcript has no lines of JSON: nothing was saved."
     return data.decode("utf-8", "surrogateescape"), ""
