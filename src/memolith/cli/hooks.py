@@ -46,7 +46,6 @@ _HOSTS = (
     ("codex", {"turn_id"}, (), "/rollout-"),
     ("claude-code", (), (), "/.claude/"),
 )
-_ONLY_FILES = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 _MAX_TRANSCRIPT_CHARS = 1_000_000  # no agent has more before it
 _MARKS, _OLDER_MARKS = ".memolith/sessions-started", ".memolith/sessions-started.1"
 _MAX_MARK_BYTES = 8_000
@@ -246,7 +245,8 @@ def read_transcript(path: str) -> tuple[str, str]:
     if not path:
         return "", "The hook names no transcript (transcript_path): nothing was saved."
     try:
-        fd = os.open(os.path.expanduser(path), _ONLY_FILES)
+        path = os.path.expanduser(path)
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else "not a path"
         return "", f"The transcript cannot be read ({reason}): nothing was saved."
