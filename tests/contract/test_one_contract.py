@@ -340,7 +340,7 @@ def same(answer: Any, names: Names) -> Any:
     """The answer without what differs between any two runs."""
     match answer:
         case str():
-            return re.sub("^(cli|rest|mcp)$|^\\d+ names$", "<surface>", names.plain(answer))
+            return re.sub("^(cli|rest|mcp)$", "<surface>", names.plain(answer))
         case float():
             return round(answer, 3)  # what is older than a moment ago is worth less
         case dict():

@@ -138,7 +138,7 @@ def test_names_of_hosts_and_pages_are_checked(root: str, value: object) -> None:
             {"text": "x", "since": "yest"},
             "since should be a valid date or datetime, input is too short.",
         ),
-        ({"text": "x", "since": 5}, "since should be a day such as 2026-11-15."),
+        ({"text": "x", "since": 5}, "since should be text such as 2026-11-15."),
         ({"text": "x", "limit": "5"}, "limit should be a valid integer."),
     ],
 )

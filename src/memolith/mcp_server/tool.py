@@ -256,18 +256,16 @@ class Tool:
 
     def parse(self, given: Mapping[str, object], config: Config) -> Arguments:
         """The checked arguments of a call; the first mistake is an error."""
-        properties = self.properties(config)
-        for name in given:
-            if name not in properties:
-                message = f"{self.name} has no argument {name[:_MAX_SHOWN]!a}."
-                raise ArgumentError(message, hint=f"It takes: {', '.join(properties)}")
         try:
             return self.arguments.model_validate(given)
         except ValidationError as error:
-            problem = error.errors(include_url=False, include_input=False)[0]
-        name = str(next(iter(problem["loc"]), "action"))
-        expected = json.dumps(properties[name], ensure_ascii=False)
-        raise ArgumentError(validation_message(name, problem), hint=f"{name}: {expected}")
+            problems = error.errors(include_url=False, include_input=False)
+        problem = min(problems, key=lambda each: each["type"] != "extra_forbidden")
+        properties, name = self.properties(config), str(next(iter(problem["loc"]), "action"))
+        hint = f"It takes: {', '.join(properties)}"
+        if name in properties:
+            hint = f"{name}: {json.dumps(properties[name], ensure_ascii=False)}"
+        raise ArgumentError(validation_message(name[:_MAX_SHOWN], problem), hint=hint)
 
 
 @cache

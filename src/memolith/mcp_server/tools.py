@@ -378,7 +378,7 @@ def run(
     arguments = tool.parse(given, memory.config)
     if getattr(arguments, SECRETS, False) and not allows_secrets(memory):
         raise ArgumentError(
-            "This server shows no secret records any more.",
+            "This server shows no secret records.",
             hint="The user may allow it: memolith config set trust.allow_secret true",
         )
     of_server = memory.config.mcp.session_kind

@@ -148,9 +148,7 @@ def rpc_failure(detail: Mapping[str, str], audit: str) -> Json:
 
 _MAX_PROBLEMS = 5
 _MAX_NAME_CHARS = 100
-# Where it was, and branches of a union: they are no names of the caller's.
 _PLACES = ("body", "query", "path")
-_BRANCHES = ("str", "constrained-str", "int", "float", "bool")
 
 
 def in_words(problems: Sequence[Problem]) -> str:
@@ -164,14 +162,10 @@ def in_words(problems: Sequence[Problem]) -> str:
     return " ".join(dict.fromkeys(said))
 
 
-def _place(loc: object) -> str:
-    parts = list(loc) if isinstance(loc, tuple) else []
-    if parts[:1] == ["body"] or (len(parts) > 1 and parts[0] in _PLACES):
-        del parts[0]
-    parts = [part for part in parts if not str(part).startswith("list[")]
-    if len(parts) > 1 and parts[-1] in _BRANCHES:
-        del parts[-1]
-    return ".".join(map(str, parts))[:_MAX_NAME_CHARS] or "The body"
+def _place(loc: Any) -> str:
+    """The field; where in it the mistake is would be said in the words of pydantic."""
+    fields = loc[1:] if loc == ("body",) or (len(loc) > 1 and loc[0] in _PLACES) else loc
+    return str(fields[0])[:_MAX_NAME_CHARS] if fields else "The body"
 
 
 def answer_model(of: Any) -> Any:

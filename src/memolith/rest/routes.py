@@ -70,22 +70,16 @@ def check_secrets(memory: Memory, asked: bool) -> bool:
     return asked
 
 
-def _only(what: str, *accepted: type) -> BeforeValidator:
-    """Dates and moments are text: a bare number would be taken for seconds. "5" and true are no numbers."""
-
-    def check(value: object) -> object:
-        if value is not None and (isinstance(value, bool) or not isinstance(value, accepted)):
-            raise PydanticCustomError("type", f"Input should be {what}")
-        return value
-
-    return BeforeValidator(check)
+def _no_number(value: object) -> object:
+    """Days and moments are text: a number would be taken for seconds."""
+    if isinstance(value, int | float):
+        raise PydanticCustomError("type", "Input should be text such as 2026-11-15")
+    return value
 
 
-_Day = Annotated[date, Field(strict=False), _only("a day such as 2026-11-15", str)]
-_Moment = Annotated[
-    AwareDatetime, Field(strict=False), _only("a moment such as 2026-11-15T09:00:00Z", str)
-]
-NUMBER = _only("a valid integer", int, float)
+_Text = BeforeValidator(_no_number)
+_Day = Annotated[date, Field(strict=False), _Text]
+_Moment = Annotated[AwareDatetime, Field(strict=False), _Text]
 _Question = Annotated[str, Field(max_length=8192)]
 _Page = Annotated[int, Field(ge=1, le=1000)]
 _Pairs = Annotated[  # of metadata, as ticket=12
@@ -388,7 +382,7 @@ def _request_model(route: Route, in_path: Sequence[str]) -> type[BaseModel] | No
     for name, parameter in list(inspect.signature(route.call).parameters.items())[1:]:
         if name not in (*in_path, *_NOT_ASKED, *route.fixed):
             default = ... if parameter.default is parameter.empty else parameter.default
-            usual = route.arguments.get(name) or _argument(name, hints[name], is_body=is_body)
+            usual = route.arguments.get(name) or _argument(name, hints[name])
             fields[name] = (usual, route.defaults.get(name, default))
     if route.writes:
         fields["kind"] = (SessionKind, "main")
@@ -399,13 +393,11 @@ def _request_model(route: Route, in_path: Sequence[str]) -> type[BaseModel] | No
     return create_model(f"{title}{'Body' if is_body else 'Query'}", __config__=config, **fields)
 
 
-def _argument(name: str, hint: Any, *, is_body: bool) -> Any:
+def _argument(name: str, hint: Any) -> Any:
     if get_origin(hint) is Annotated:
         return hint
     usual = _ARGUMENTS.get(name, hint)
     if name in _NUMBERS:
         least, most = _NUMBERS[name]
         usual = Annotated[int, Field(ge=least, le=most)]
-        if is_body:  # in JSON, 5 and 5.0 are the same number
-            usual = Annotated[int, Field(ge=least, le=most, strict=False), NUMBER]
     return usual | None if NoneType in get_args(hint) and usual is not hint else usual

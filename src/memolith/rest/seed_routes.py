@@ -29,7 +29,7 @@ from memolith.rest.answers import (
     rpc_failure,
     status_of,
 )
-from memolith.rest.routes import NUMBER, TheMemory, check_secrets
+from memolith.rest.routes import TheMemory, check_secrets
 from memolith.results import WEAK, Recap, Turn
 from memolith.types import iso
 
@@ -93,7 +93,7 @@ class RecallBody(BaseModel):
         | Annotated[list[str], Field(min_length=1)]
     )
     chatId: str | int | None = None  # noqa: N815 - the name on the wire
-    topK: Annotated[Count, Field(strict=False), NUMBER] | None = None  # noqa: N815
+    topK: Count | None = None  # noqa: N815
 
 
 @router.post(
