@@ -160,7 +160,11 @@ MISTAKES: dict[str, tuple[str, dict[str, Any], str]] = {
     "a path outside": ("memory_get", {"path": "../../etc/passwd"}, "relative"),
     "a file that is not there": ("memory_get", {"path": "nothing.md"}, "memolith list"),
     "a file that is no memory": ("memory_get", {"path": "memolith.toml"}, ".md"),
-    "secrets without leave": ("memory_search", {"query": "x", "include_secret": True}, "allow_secret"),
+    "secrets without leave": (
+        "memory_search",
+        {"query": "x", "include_secret": True},
+        "allow_secret",
+    ),
     "a tool that is not there": ("rm_rf", {}, "memory_search"),
 }
 
