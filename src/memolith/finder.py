@@ -16,7 +16,7 @@ from memolith.files import gate
 from memolith.files.chunk_text import read_texts
 from memolith.ingest.open_index import OpenIndex
 from memolith.ingest.own_words import OwnWords
-from memolith.ingest.sources import text_digest
+from memolith.ingest.sync import text_digest
 from memolith.interfaces import Reranker
 from memolith.results import Filters, SearchResult
 from memolith.search.candidates import QueryContext

@@ -17,8 +17,7 @@ from memolith.files.folder import Folder
 from memolith.index.sqlite import SqliteIndex
 from memolith.ingest import late_vectors
 from memolith.ingest.late_vectors import embed_waiting
-from memolith.ingest.sources import Days, Sources
-from memolith.ingest.sync import sync
+from memolith.ingest.sync import Days, Sources, sync
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

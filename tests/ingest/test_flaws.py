@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memolith import Memory
-from memolith.ingest.flaws import Flaws, flaw_warnings
+from memolith.ingest.flaws import flaw_warnings
 
 BROKEN = '- {"id":"1","text":"The puffin deadline is Friday"}\n'
 WRAPPED = '- {"id":"1","text":"The puffin\ndeadline is hunter2","sensitivity":"secret"}\n'
@@ -104,14 +104,7 @@ def test_a_file_of_utf_16_is_told_every_time(root: str, page: Path) -> None:
 
 
 def test_of_many_files_the_first_are_named() -> None:
-    told = flaw_warnings(
-        {f"{number}.md": str(Flaws(damaged=1, first_damaged=3)) for number in range(9)}
-    )
+    told = flaw_warnings({f"{number}.md": f"{number}.md is damaged." for number in range(9)})
     assert len(told) == 6
-    assert told[0].startswith("0.md line 3 is damaged")
+    assert told[0] == "0.md is damaged."
     assert told[-1] == "And 4 more files like these: memolith doctor."
-
-
-@pytest.mark.parametrize("spelled", ["", "no numbers", "1 2 3 4 5 6 7 8 9 10"])
-def test_what_is_not_spelled_as_flaws_is_none(spelled: str) -> None:
-    assert Flaws.spelled(spelled) == Flaws()

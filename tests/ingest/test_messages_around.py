@@ -11,7 +11,7 @@ import numpy as np
 from memolith import Memory
 from memolith.files.chat_log import SHORT_CHARS, encode_turn
 from memolith.files.chunking import chunk_file
-from memolith.ingest.preparing import Said, embedding_text
+from memolith.ingest.taking_in import embedding_text
 from memolith.results import Chunk, Turn
 from tests.ingest.test_models import sent, settings
 
@@ -43,15 +43,15 @@ def test_short_messages_are_searched_with_the_short_ones_around_them() -> None:
     assert yes.around == "The second.\nSo the blue bicycle"
     assert (other.around, hi.around) == ("Hi.", "Hello there")
     assert ask.text == "Which one?"
-    assert embedding_text(Said.by(ask)) == "Which one?\nThe second.\nSo the blue bicycle"
+    assert embedding_text(ask) == "Which one?\nThe second.\nSo the blue bicycle"
     assert not any(chunk.follow_up for chunk in (ask, answer, other, hi, bike, yes))
 
 
 def test_a_long_message_speaks_for_itself_and_hides_what_is_behind_it() -> None:
     short, long, behind = chunks_of(("a", "Fine.", "y" * 300), ("a", "z" * 300, ""))
     assert (short.around, short.follow_up) == ("", "z" * SHORT_CHARS)
-    assert embedding_text(Said.by(long)) == "y" * 300
-    assert embedding_text(Said.by(behind)) == "z" * 300
+    assert embedding_text(long) == "y" * 300
+    assert embedding_text(behind) == "z" * 300
 
 
 def test_an_answer_is_found_by_the_words_of_its_question(tmp_path: Path) -> None:

@@ -14,7 +14,6 @@ import pytest
 from memolith import Memory
 from memolith.embed import endpoint
 from memolith.errors import ConfigError, EmbeddingError, IndexUnavailableError
-from memolith.index import vector_cache
 from memolith.index.vector_cache import CachedEmbedder, forget_all
 from tests.embed.model_server import openai_answer, vector_of
 
@@ -177,8 +176,7 @@ def test_what_is_forgotten_leaves_no_vector(tmp_path: Path, server: ModelServer)
         record = memory.remember("The door code is 4711")
         memory.index.sync()
         memory.forget(record.id)
-    kept = apsw.Connection(str(tmp_path / ".memolith" / "embeddings.db"))
-    assert list(kept.execute("SELECT count(*) FROM vectors")) == [(0,)]
+    assert not list((tmp_path / ".memolith").glob("embeddings.db*"))
 
 
 def test_after_a_change_of_model_words_answer_while_vectors_are_made_again(
@@ -305,9 +303,8 @@ def test_a_damaged_or_foreign_cache_is_no_cache_and_no_error(tmp_path: Path) -> 
     assert inner.asked == ["tea", "milk"]
     assert (CachedEmbedder(inner, str(path)).embed(["milk"])[0] == vector_of("milk")).all()
     assert inner.asked == ["tea", "milk"]
-    db = apsw.Connection(str(path))
-    db.execute("UPDATE vectors SET vector = zeroblob(36)")
-    db.close()
+    content = path.read_bytes()
+    path.write_bytes(content[:-100] + bytes([content[-100] ^ 1]) + content[-99:])
     assert CachedEmbedder(inner, str(path)).embed(["milk"]).any()
     for content in (b"not a database at all" * 100, b""):
         path.write_bytes(content)
@@ -317,10 +314,7 @@ def test_a_damaged_or_foreign_cache_is_no_cache_and_no_error(tmp_path: Path) -> 
     assert CachedEmbedder(inner, str(tmp_path / "no" / "folder.db")).embed(["milk"]).any()
 
 
-def test_no_vector_is_kept_by_a_reader_who_does_not_stop(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(vector_cache, "_BUSY_MILLISECONDS", 10)
+def test_no_vector_is_kept_by_a_reader_who_does_not_stop(tmp_path: Path) -> None:
     path = tmp_path / "vectors.db"
     CachedEmbedder(Counting(), str(path)).embed(["tea"])
     reader = apsw.Connection(str(path))

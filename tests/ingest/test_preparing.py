@@ -7,36 +7,41 @@ import tracemalloc
 import numpy as np
 
 from memolith.embed.static_model import StaticModel
-from memolith.ingest.preparing import Preparer, Said
+from memolith.ingest.taking_in import prepared
+from memolith.ingest.terms import Vocabulary
+from memolith.results import Chunk
+from tests.index.samples import make_chunk
+
+MODEL = StaticModel()
 
 
-def said(number: int) -> Said:
-    return Said(
-        "Birds", f"heron {number} " + "stands in the river and waits " * 40, "", "", "public"
-    )
+def said(number: int) -> Chunk:
+    text = f"heron {number} " + "stands in the river and waits " * 40
+    return make_chunk(text, heading="Birds")
 
 
 def test_a_large_file_needs_little_more_room_than_a_part_of_it() -> None:
-    model = StaticModel()
-    preparer = Preparer(model, model)
-    preparer.prepare([said(number) for number in range(10)], [])
+    vocabulary = Vocabulary()
+    list(prepared([said(number) for number in range(10)], vocabulary, MODEL, MODEL, []))
     peaks = []
     for size in (1_000, 6_000):
         chunks = [said(number) for number in range(size)]
         tracemalloc.start()
-        prepared = preparer.prepare(chunks, [])
+        made = list(prepared(chunks, vocabulary, MODEL, MODEL, []))
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
-        assert len(prepared.terms) == len(prepared.vectors) == len(prepared.tokens) == size
+        assert len(made) == size
     assert peaks[1] < 2.5 * peaks[0]
 
 
 def test_each_chunk_gets_what_is_its_own() -> None:
-    model = StaticModel()
     chunks = [said(number) for number in range(2_500)]
-    together = Preparer(model, model).prepare(chunks, [])
+    together = list(prepared(chunks, Vocabulary(), MODEL, MODEL, []))
     for at in (0, 999, 1_000, 2_499):
-        alone = Preparer(model, model).prepare([chunks[at]], [])
-        assert sorted(together.terms[at].hashes) == sorted(alone.terms[0].hashes)
-        assert together.tokens[at] == alone.tokens[0]
-        assert np.allclose(together.vectors[at], alone.vectors[0], atol=1e-5)
+        terms, vector, tokens = together[at]
+        ((own_terms, own_vector, own_tokens),) = prepared(
+            [chunks[at]], Vocabulary(), MODEL, MODEL, []
+        )
+        assert sorted(terms.hashes) == sorted(own_terms.hashes)
+        assert tokens == own_tokens
+        assert np.allclose(vector, own_vector, atol=1e-5)

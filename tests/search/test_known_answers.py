@@ -65,7 +65,7 @@ def test_what_was_cut_by_an_older_version_is_cut_again(
     monkeypatch.setattr("memolith.clock.FILE_TICK", tick)
     memory.index.sync()
     assert memory.index.sync().indexed == 0
-    monkeypatch.setattr("memolith.ingest.sources.CUT", "another")
+    monkeypatch.setattr("memolith.ingest.sync.CUT", "another")
     assert memory.index.sync().indexed > 0
     assert memory.index.sync().indexed == 0
 

@@ -21,7 +21,6 @@ STATE_FOLDER = ".memolith"
 LOCK_PATH = f"{STATE_FOLDER}/write.lock"
 JOB_LOCK = f"{STATE_FOLDER}/job.lock"
 SCHEDULE_LOCK = f"{STATE_FOLDER}/schedule.lock"
-SYNC_LOCK = f"{STATE_FOLDER}/sync.lock"
 EMBED_LOCK = f"{STATE_FOLDER}/embed.lock"
 _NO_LOCKS_HERE = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL)
 # The lock file is padded to this size: a truncation would make the next fsync of our files dearer.

@@ -151,7 +151,7 @@ class Database:
         except _MISUSED as error:
             raise self._replaced() from error
         except (DamageError, UnicodeDecodeError, apsw.Error) as error:
-            if not _is_damage(error):
+            if not is_damage(error):
                 raise unavailable(error, self.folder) from error
             self._abandon()
             raise self._replaced() from error
@@ -261,7 +261,6 @@ class Database:
 
     def _make_tables(self) -> None:
         """Fill an empty file, unless another process is faster."""
-        self.connection.reserve_bytes("main", _CHECKSUM_BYTES)
         self.connection.pragma("journal_mode", "wal")
         with self.writing():
             if self.connection.pragma("user_version") == 0:
@@ -301,7 +300,8 @@ class Database:
         )
 
 
-def _is_damage(error: Exception) -> bool:
+def is_damage(error: Exception) -> bool:
+    """Whether the content is wrong, and not only out of reach just now."""
     if isinstance(error, apsw.IOError):
         return getattr(error, "extendedresult", 0) in _UNREADABLE
     return not isinstance(error, (*_NOT_NOW, *_MISUSED))
@@ -311,14 +311,15 @@ def _connect(path: str) -> apsw.Connection:
     """For writing if possible, else for reading, even where not a single file may be made."""
     for way in ("?mode=rw", "?mode=ro"):
         try:
-            return _connect_by(path, way)
+            return connect(path, way)
         except _NO_WAY_IN as error:
-            if _is_damage(error):
+            if is_damage(error):
                 raise
-    return _connect_by(path, "?mode=ro&immutable=1")
+    return connect(path, "?mode=ro&immutable=1")
 
 
-def _connect_by(path: str, way: str) -> apsw.Connection:
+def connect(path: str, way: str = "?mode=rw") -> apsw.Connection:
+    """A connection that trusts nothing it reads; an empty file gets checksums when it is filled."""
     name = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
     connection = apsw.Connection(f"file:{name}{way}", flags=_FLAGS, vfs=_checking())
     try:
@@ -329,6 +330,7 @@ def _connect_by(path: str, way: str) -> apsw.Connection:
         connection.pragma("synchronous", "normal")
         connection.pragma("secure_delete", 1)  # what was forgotten does not stay in free pages
         connection.pragma("user_version")  # the first read: now its log and its map are open
+        connection.reserve_bytes("main", _CHECKSUM_BYTES)
     except BaseException:  # nobody else has the connection to close it; raised again
         connection.close()
         raise

@@ -5,11 +5,11 @@ A file of its own, apart from the index and its database. It may be deleted at a
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Sequence
-from contextlib import suppress
 from hashlib import blake2b
-from zlib import crc32
+from typing import Any
 
 import apsw
 import numpy as np
@@ -19,9 +19,13 @@ from memolith.index import database
 from memolith.interfaces import NEAR, Embedder, Vectors
 
 _TABLE = "CREATE TABLE IF NOT EXISTS vectors (hash BLOB PRIMARY KEY, vector BLOB NOT NULL) STRICT"
+_FIND = (
+    "SELECT lower(hex(hash)), vector FROM vectors"
+    " WHERE hash IN (SELECT unhex(value) FROM json_each(?))"
+)
+_FORGET_OLDEST = "DELETE FROM vectors WHERE rowid <= (SELECT max(rowid) FROM vectors) - ?"
 _MOST = 500_000
 _AT_ONCE = 500
-_BUSY_MILLISECONDS = 2_000
 
 
 class CachedEmbedder:
@@ -97,41 +101,33 @@ class CachedEmbedder:
             self._db.close()
         self._db = None
 
-    def _open(self) -> apsw.Connection | None:
-        if self._db is None:  # a new memory has no folder for it when its model is opened
-            self._db = _open(self._path)
-        return self._db
-
     def _look_up(self, texts: Sequence[str]) -> dict[str, Vectors]:
-        hashes = {self._hash(text): text for text in texts}
-        found: dict[str, Vectors] = {}
-        db = self._open()
-        if db is None:
-            return found
-        keys = list(hashes)
-        with suppress(apsw.Error):  # a damaged cache knows nothing
-            for at in range(0, len(keys), _AT_ONCE):
-                some = keys[at : at + _AT_ONCE]
-                marks = ",".join("?" * len(some))
-                statement = f"SELECT hash, vector FROM vectors WHERE hash IN ({marks})"  # noqa: S608 - question marks
-                for key, data in db.execute(statement, some):
-                    if data[-4:] == _sum(key, data[:-4]):
-                        found[hashes[key]] = np.frombuffer(data[:-4], "<f4")
-        return found
+        hashes = {self._hash(text).hex(): text for text in texts}
+        rows = self._run(_FIND, [(json.dumps(list(hashes)),)])
+        return {hashes[key]: np.frombuffer(data, "<f4") for key, data in rows}
 
     def _keep(self, vectors: dict[str, Vectors]) -> None:
-        db = self._open()
-        if db is None or not vectors:
-            return
         rows = [(self._hash(text), row.astype("<f4").tobytes()) for text, row in vectors.items()]
-        with suppress(apsw.Error), db:
-            db.executemany(
-                "INSERT OR REPLACE INTO vectors VALUES (?, ?)",
-                [(key, data + _sum(key, data)) for key, data in rows],
-            )
-            db.execute(
-                "DELETE FROM vectors WHERE rowid <= (SELECT max(rowid) FROM vectors) - ?", (_MOST,)
-            )
+        self._run("INSERT OR REPLACE INTO vectors VALUES (?, ?)", rows)
+        self._run(_FORGET_OLDEST, [(_MOST,)])
+
+    def _run(self, statement: str, values: Sequence[Sequence[object]]) -> list[tuple[Any, ...]]:
+        """The rows of a statement; none if the file cannot be used. One that is damaged is deleted."""
+        try:
+            if self._db is None:  # a new memory has no folder for it when its model is opened
+                path = database.resolve(self._path)
+                database.make_private(path)
+                self._db = database.connect(path)
+                self._db.pragma("synchronous", "off")
+                self._db.execute(_TABLE)
+            with self._db:
+                rows = list(self._db.executemany(statement, values))
+        except (apsw.Error, OSError) as error:
+            self.close()
+            if isinstance(error, apsw.Error) and database.is_damage(error):
+                _delete(self._path)
+            rows = []
+        return rows
 
     def _hash(self, text: str) -> bytes:
         whole = f"{self._embedder.name}\0{text}".encode(errors="surrogatepass")
@@ -142,54 +138,19 @@ _DIMENSIONS = "dimensions"
 
 
 def forget_all(path: str) -> None:
-    """Delete every vector, so that nothing of a forgotten text is left; with the file, if need be.
+    """Delete the file, so that nothing of a forgotten text is left; raises IndexUnavailableError.
 
-    Raises IndexUnavailableError when neither can be done.
+    Who has it open can write to it no more, and goes on with the next.
     """
-    if _empty(path):
-        return
-    for part in ("", "-wal", "-shm"):  # whoever has it open goes on with a cache of his own
-        database.discard(path + part)
+    _delete(path)
     if os.path.lexists(path):
         raise IndexUnavailableError(
-            f"{path} cannot be emptied: it may still hold vectors of what was forgotten.",
+            f"{path} cannot be deleted: it may still hold vectors of what was forgotten.",
             path=path,
             hint="Delete this file; nothing else is kept in it.",
         )
 
 
-def _empty(path: str) -> bool:
-    """Whether all rows are gone, from the log too: a reader who does not stop keeps them there."""
-    db = _open(path)
-    if db is None:
-        return False
-    try:
-        db.pragma("secure_delete", 1)
-        db.execute("DELETE FROM vectors")
-        return not next(iter(db.execute("PRAGMA wal_checkpoint(TRUNCATE)")))[0]
-    except apsw.Error:
-        return False
-    finally:
-        db.close()
-
-
-def _open(path: str) -> apsw.Connection | None:
-    flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOFOLLOW
-    db = None
-    try:
-        path = database.resolve(path)
-        database.make_private(path)
-        db = apsw.Connection(path, flags=flags)
-        db.set_busy_timeout(_BUSY_MILLISECONDS)
-        db.pragma("journal_mode", "wal")
-        db.pragma("synchronous", "normal")
-        db.execute(_TABLE)
-    except (apsw.Error, OSError):  # read-only, full, damaged or no database at all
-        if db is not None:
-            db.close()
-        return None
-    return db
-
-
-def _sum(key: bytes, data: bytes) -> bytes:
-    return crc32(data, crc32(key)).to_bytes(4, "little")
+def _delete(path: str) -> None:
+    for part in ("", "-journal"):
+        database.discard(path + part)

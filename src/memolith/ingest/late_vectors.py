@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from memolith.errors import MemolithError
 from memolith.files.chunk_text import read_texts
-from memolith.ingest.sources import Sources, text_digest
+from memolith.ingest.sync import Sources, text_digest
 from memolith.interfaces import Embedder, Found, Index
 from memolith.results import Chunk, ReadText
 
@@ -32,24 +32,29 @@ def embed_waiting(
 
     What is not where the index knows it is passed over: the next look at the disk finds out.
     """
-    secrets = _Secrets(sources, index) if embedder.is_remote else None
-    explained = _Explained(sources, index)
+    archived = frozenset[str]()
+    if embedder.is_remote:  # archives are not searched, but say of records that they are secret
+        from memolith.files.ledger import Ledger, archives
+
+        own = sources.roots.own
+        archived = frozenset(Ledger.of(own, archives(own)).secret)
+    explained: dict[str, dict[tuple[int, str], Chunk]] = {}
     before: int | None = None
     while waiting := index.without_vector(_CHUNKS_AT_ONCE, before):
-        from memolith.ingest.preparing import Said, embed, spell
+        from memolith.ingest.taking_in import embed, spell
 
         before = min(item.key for item in waiting)
-        whole = dict(_readable(sources, waiting))
-        chunks = explained.added([chunk for chunk, _ in whole.values()])
-        said = [Said.by(chunk) for chunk in chunks]
-        spelled = spell(sources.word_vectors, said)
-        if secrets is not None:
-            read = (text for _, text in whole.values())
-            said = [Said.by(chunk) for chunk in secrets.marked(zip(chunks, read, strict=True))]
-        vectors = embed(embedder, said, warnings)
+        read = dict(_readable(sources, waiting))
+        chunks = list(_explained(sources, explained, [chunk for chunk, _ in read.values()]))
+        spelled = spell(sources.word_vectors, chunks)
+        if embedder.is_remote:
+            secret = index.record_states().secret | archived
+            pairs = zip(chunks, (text for _, text in read.values()), strict=True)
+            chunks = list(_marked(pairs, secret))
+        vectors = embed(embedder, chunks, warnings)
         index.set_vectors(
-            {key: vector for key, vector in zip(whole, vectors, strict=True) if vector is not None},
-            dict(zip(whole, spelled, strict=True)),
+            {key: vector for key, vector in zip(read, vectors, strict=True) if vector is not None},
+            dict(zip(read, spelled, strict=True)),
         )
         has_failed = any(vector is None for vector in vectors)
         if has_failed or is_stopped():
@@ -67,67 +72,37 @@ def _readable(
             yield item.key, (replace(item.chunk, text=read.text), read)
 
 
-class _Secrets:
-    """Which chunks tell a record that one of its files marks secret, be it a copy of the record."""
+def _marked(chunks: Iterable[tuple[Chunk, ReadText]], secret: Collection[str]) -> Iterator[Chunk]:
+    """The chunks as secret as any file of their record says, and summaries without what is secret."""
+    from memolith.text.summary_line import short_id
+    from memolith.text.summary_text import with_stand_ins
 
-    def __init__(self, sources: Sources, index: Index) -> None:
-        """What the archives say, which are not searched, is read once."""
-        from memolith.files.ledger import Ledger, archives
-
-        self._index = index
-        own = sources.roots.own
-        self._archived = Ledger.of(own, archives(own)).secret
-
-    def marked(self, chunks: Iterable[tuple[Chunk, ReadText]]) -> Iterator[Chunk]:
-        """The same chunks: secret wherever their record is, and summaries without what is."""
-        from memolith.text.summary_line import short_id
-        from memolith.text.summary_text import with_stand_ins
-
-        secret = {*self._index.record_states().secret, *self._archived}
-        short = {short_id(record_id) for record_id in secret}
-        for chunk, read in chunks:
-            if not secret.isdisjoint((chunk.record_id, read.copy_of)):
-                yield replace(chunk, sensitivity="secret")
-            elif short.isdisjoint(read.names):
-                yield chunk
-            else:
-                yield replace(chunk, text=with_stand_ins(chunk.text, short))
+    short = {short_id(record_id) for record_id in secret}
+    for chunk, read in chunks:
+        if chunk.record_id in secret or read.copy_of in secret:
+            yield replace(chunk, sensitivity="secret")
+        elif short.isdisjoint(read.names):
+            yield chunk
+        else:
+            yield replace(chunk, text=with_stand_ins(chunk.text, short))
 
 
-class _Explained:
-    """What explains the messages of chats, said around them or next: the index does not keep it.
+def _explained(
+    sources: Sources, known: dict[str, dict[tuple[int, str], Chunk]], chunks: Sequence[Chunk]
+) -> Iterator[Chunk]:
+    """The chunks, messages with what explains them, said around them or next: the index does not keep it.
 
-    A chat history is cut once, and again only if another process has indexed it anew meanwhile.
+    A chat history is cut once; `known` has its messages by their place and who said them.
     """
+    for path in {chunk.path for chunk in chunks if chunk.kind == "turn"} - known.keys():
+        from memolith.files.chunking import chunk_file
 
-    def __init__(self, sources: Sources, index: Index) -> None:
-        self._sources = sources
-        self._index = index
-        self._cut: dict[str, tuple[str, dict[tuple[int, str], Chunk]]] = {}
-
-    def added(self, chunks: Sequence[Chunk]) -> list[Chunk]:
-        """The chunks, those of chats with what explains them."""
-        said = {path: self._of(path) for path in {c.path for c in chunks if c.kind == "turn"}}
-        found = [said.get(chunk.path, {}).get((chunk.offset, chunk.role)) for chunk in chunks]
-        return [
-            replace(chunk, around=one.around, follow_up=one.follow_up) if one else chunk
-            for chunk, one in zip(chunks, found, strict=True)
-        ]
-
-    def _of(self, path: str) -> dict[tuple[int, str], Chunk]:
-        """By the place of the message and who said it."""
-        state = self._index.files().get(path)
-        digest = state.digest if state else ""
-        known = self._cut.get(path)
-        if known is None or known[0] != digest:
-            from memolith.files.chunking import chunk_file
-
-            data = self._sources.roots.read(path) or b""
-            days = self._sources.days
-            cut = chunk_file(path, data, days.of, days.size)
-            found = {(one.offset, one.role): one for one in cut if one.around or one.follow_up}
-            known = self._cut[path] = digest, found
-        return known[1]
+        days = sources.days
+        cut = chunk_file(path, sources.roots.read(path) or b"", days.of, days.size)
+        known[path] = {(one.offset, one.role): one for one in cut if one.around or one.follow_up}
+    for chunk in chunks:
+        one = known.get(chunk.path, {}).get((chunk.offset, chunk.role))
+        yield replace(chunk, around=one.around, follow_up=one.follow_up) if one else chunk
 
 
 class Background:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import os
 import threading
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Callable, Collection, Iterator
+from contextlib import closing, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from typing import TypeVar
 
@@ -24,8 +24,7 @@ from memolith.files.locks import EMBED_LOCK, OwnerLock, make_state_folder
 from memolith.index.place import IndexPlace, has_index, look_at_index, open_index
 from memolith.ingest.late_vectors import Background, embed_waiting
 from memolith.ingest.model import Model
-from memolith.ingest.sources import PATIENT, RACY, Days, Patience, Sources, as_doubtful
-from memolith.ingest.sync import sync
+from memolith.ingest.sync import PATIENT, RACY, Days, Patience, Sources, as_doubtful, sync
 from memolith.interfaces import (
     Embedder,
     Index,
@@ -35,7 +34,7 @@ from memolith.interfaces import (
 )
 from memolith.reports import IndexStatus, SyncReport
 from memolith.text.wording import refused_chunks
-from memolith.types import Progress, Stamp
+from memolith.types import Progress
 
 T = TypeVar("T")
 
@@ -239,19 +238,39 @@ class OpenIndex:
 
     def status(self, *, ask_model: bool = True) -> IndexStatus:
         """How many files the index has to catch up with, and whether the model answers."""
-
-        def compare() -> IndexStatus:
-            with self.roots() as roots:
-                elsewhere = self.open() if is_elsewhere(self.config.index) else None
-                return index_status(roots, self.place.folder, elsewhere)
-
         with self.exclusive():
-            status = self.retry(compare)
+            status = self.retry(self._compare)
             asks = ask_model and self.config.search.meaning
             if not (problem := self.model.ask() if asks else ""):
                 return status
             warning = f"{problem} Search goes by words only."
             return replace(status, warnings=(*status.warnings, warning))
+
+    def _compare(self) -> IndexStatus:
+        """The index against the disk. That in a folder is opened again: an open one repairs itself."""
+        folder = self.place.folder
+        with self.roots() as roots:
+            on_disk, warnings = roots.discover()
+        nothing = IndexStatus(
+            folder=folder, exists=False, changed=len(on_disk), warnings=tuple(warnings)
+        )
+        try:
+            if is_elsewhere(self.config.index):
+                index = self.open()
+            elif has_index(folder):
+                index = look_at_index(folder)
+            else:
+                return nothing
+            with nullcontext() if index is self._index else closing(index):
+                known = {path: state.stamp for path, state in index.files().items()}
+                stats = index.stats()
+        except IndexDamagedError:
+            return replace(nothing, exists=True, damaged=True)
+        changed = sum(
+            known.get(path) not in (stamp, (*stamp[:2], RACY)) for path, stamp in on_disk.items()
+        )
+        removed = len(known.keys() - on_disk.keys())
+        return replace(stats, changed=changed + removed, warnings=tuple(warnings))
 
     def purge(self) -> tuple[str, ...]:
         """Remove what was forgotten from the index and from cached vectors; returns warnings.
@@ -278,10 +297,9 @@ class OpenIndex:
                 self.retry(lambda: self.open().clear())
 
     def _purge_cache(self) -> None:
-        if os.path.lexists(self._cache_path):
-            from memolith.index.vector_cache import forget_all
+        from memolith.index.vector_cache import forget_all
 
-            forget_all(self._cache_path)
+        forget_all(self._cache_path)
 
     def _unfinished(self) -> Iterator[str]:
         """Warnings about what a sync could not do."""
@@ -359,44 +377,3 @@ def _only_one(folder: Folder) -> Iterator[bool]:
     finally:
         if lock is not None:
             lock.release()
-
-
-def index_status(roots: Roots, folder: str, elsewhere: Index | None = None) -> IndexStatus:
-    """What the index in a folder holds, or one elsewhere, which is open.
-
-    That in a folder is opened again, read-only: an open index repairs itself.
-    """
-    on_disk, warnings = roots.discover()
-    if elsewhere is not None:
-        known = {path: state.stamp for path, state in elsewhere.files().items()}
-        return _compared(elsewhere.stats(), known, on_disk, warnings)
-    if not has_index(folder):
-        return IndexStatus(
-            folder=folder, exists=False, changed=len(on_disk), warnings=tuple(warnings)
-        )
-    try:
-        with closing(look_at_index(folder)) as index:
-            known = {path: state.stamp for path, state in index.files().items()}
-            stats = index.stats()
-    except IndexDamagedError:
-        return IndexStatus(
-            folder=folder,
-            exists=True,
-            damaged=True,
-            changed=len(on_disk),
-            warnings=tuple(warnings),
-        )
-    return _compared(stats, known, on_disk, warnings)
-
-
-def _compared(
-    stats: IndexStatus,
-    known: Mapping[str, Stamp],
-    on_disk: Mapping[str, Stamp],
-    warnings: Iterable[str],
-) -> IndexStatus:
-    changed = sum(
-        known.get(path) not in (stamp, (*stamp[:2], RACY)) for path, stamp in on_disk.items()
-    )
-    removed = sum(path not in on_disk for path in known)
-    return replace(stats, changed=changed + removed, warnings=tuple(warnings))

@@ -2,22 +2,83 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext, suppress
-from dataclasses import dataclass, replace
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from hashlib import blake2b
 
 from memolith import clock
-from memolith.errors import MemolithError
-from memolith.files.folder import Folder
-from memolith.files.locks import SYNC_LOCK, OwnerLock
-from memolith.ingest.late_vectors import embed_waiting
-from memolith.ingest.sources import PATIENT, Patience, Sources, as_seen
-from memolith.interfaces import Embedder, FileState, Index
+from memolith.files.chunking import CUT, STANDARD, ChunkSize
+from memolith.files.disk_view import Roots
+from memolith.interfaces import Embedder, FileChange, FileState, Index, IndexedChunk, WordVectors
 from memolith.reports import SyncReport
-from memolith.types import Progress, Stamp
+from memolith.results import Turn
+from memolith.types import Progress, Record
 
-# Longer than a few changed files take, and short for somebody who waits for a search.
-_TURN_SECONDS = 0.25
+RACY = -1  # the time in the stamp of a file that was indexed too soon after it was written
+
+
+@dataclass(frozen=True, slots=True)
+class Days:
+    """How files are cut: by which days and zone, and how long; what was cut otherwise is cut again.
+
+    The zone stands behind the digest of a file. Where none is set it is the system's, whichever that
+    is: processes that are told different ones would cut everything again by turns.
+    """
+
+    of: Callable[[Record | Turn], date]
+    zone: str = ""
+    size: ChunkSize = STANDARD
+
+    @property
+    def ending(self) -> str:
+        """What the digest of every file ends with that was cut as we do, and by these days."""
+        size = "" if self.size == STANDARD else f".{self.size.size}-{self.size.overlap}"
+        return f".{CUT}{size}@{self.zone}"
+
+    def mark(self, digest: blake2b) -> str:
+        """The digest of a file that was cut by these days."""
+        return digest.hexdigest() + self.ending
+
+    def tell(self, state: FileState) -> bool:
+        """Whether a file was cut by these days."""
+        return state.digest.endswith(self.ending)
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """Where a sync reads from, and how it knows the user's days."""
+
+    roots: Roots
+    days: Days
+    word_vectors: WordVectors | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long somebody waits for a sync: without limits, until all is indexed."""
+
+    until: float = math.inf  # the moment after which no more files are read
+    # For chunks that wait for a vector; 0 leaves them to a thread.
+    embedding_seconds: float = math.inf
+
+    @property
+    def is_search(self) -> bool:
+        """Whether somebody waits for an answer: vectors may follow."""
+        return self.embedding_seconds < math.inf
+
+    @property
+    def is_short(self) -> bool:
+        """Whether the answer has a deadline."""
+        return self.until < math.inf
+
+    def is_over(self) -> bool:
+        """Whether the deadline has passed."""
+        return clock.monotonic() > self.until
+
+
+PATIENT = Patience()
 
 
 def sync(
@@ -49,36 +110,41 @@ def _sync_once(
     patience: Patience,
 ) -> tuple[SyncReport, set[str]]:
     """Also the files that other processes have indexed meanwhile, perhaps as they were before."""
-    seen = _Seen.now(sources, index)
-    is_due = bool(seen.changed or seen.gone)
-    with turn(sources.roots.own) if is_due else nullcontext(enter_result=False) as waited:
-        seen = seen.after_others(sources, index) if waited else seen
-        known, gone, changed, warnings = seen.known, seen.gone, seen.changed, seen.warnings
-        overtaken = set(
-            index.replace_files([as_seen(known, path) for path in gone]) if gone else ()
-        )
-        indexed = chunks = 0
-        # Mostly nothing has changed, and a search in a new process need not load what cuts files.
-        if changed:
-            from memolith.ingest.taking_in import Work
+    known = index.files()  # first: what another process indexes meanwhile is not taken for gone
+    on_disk, warnings = sources.roots.discover()
+    gone = [path for path in known if path not in on_disk]
+    # Every search waits for this loop.
+    ending, no_file, held = sources.days.ending, FileState((0, 0, 0), ""), known.get
+    changed = {
+        path: stamp
+        for path, stamp in on_disk.items()
+        if (state := held(path, no_file)).stamp != stamp or not state.digest.endswith(ending)
+    }
+    overtaken = set(index.replace_files([as_seen(known, path) for path in gone]) if gone else ())
+    indexed = chunks = 0
+    # Mostly nothing has changed, and a search in a new process need not load what cuts files.
+    if changed:
+        from memolith.ingest.taking_in import Work
 
-            # Texts are sent when all files are in the index: a mark in one of them counts in all.
-            is_here = embedder is not None and not embedder.is_remote
-            work = Work(sources, index, embedder if is_here else None, known, patience)
-            work.take_in(changed, progress)
-            indexed, chunks = work.indexed, work.chunks
-            overtaken |= work.overtaken
-            warnings += work.warnings
-        if embedder is not None and patience.embedding_seconds:
-            deadline = clock.monotonic() + patience.embedding_seconds
-            embed_waiting(sources, index, embedder, warnings, lambda: clock.monotonic() > deadline)
-    held = index.files() if indexed or gone else known
-    if flawed := {path: state.flaws for path, state in held.items() if state.flaws}:
+        # Texts are sent when all files are in the index: a mark in one of them counts in all.
+        is_here = embedder is not None and not embedder.is_remote
+        work = Work(sources, index, embedder if is_here else None, known, patience)
+        work.take_in(changed, progress)
+        indexed, chunks = work.indexed, work.chunks
+        overtaken |= work.overtaken
+        warnings += work.warnings
+    if embedder is not None and patience.embedding_seconds:
+        from memolith.ingest.late_vectors import embed_waiting
+
+        deadline = clock.monotonic() + patience.embedding_seconds
+        embed_waiting(sources, index, embedder, warnings, lambda: clock.monotonic() > deadline)
+    states = index.files() if indexed or gone else known
+    if flawed := {path: state.flaws for path, state in states.items() if state.flaws}:
         from memolith.ingest.flaws import flaw_warnings  # a memory without flaws does not load it
 
         warnings.extend(flaw_warnings(flawed))
     report = SyncReport(
-        files=seen.files,
+        files=len(on_disk),
         indexed=indexed,
         removed=len(gone),
         chunks=chunks,
@@ -87,62 +153,25 @@ def _sync_once(
     return report, overtaken
 
 
-@contextmanager
-def turn(folder: Folder) -> Iterator[bool]:
-    """Our turn to index; gives whether somebody else had it just now, and may have left nothing to do.
-
-    After each write all servers of a memory would do the same work at once, all but one of them in vain.
-    It is a courtesy and no more: who has waited long enough goes ahead, and the index is right all the same.
-    """
-    lock, waited = None, False
-    with suppress(MemolithError):  # there are no locks here, or nothing may be written
-        try:
-            lock = OwnerLock(folder, SYNC_LOCK)
-        except BlockingIOError:
-            waited = True
-            with suppress(BlockingIOError):
-                lock = OwnerLock(folder, SYNC_LOCK, _TURN_SECONDS)
-    try:
-        yield waited
-    finally:
-        if lock is not None:
-            lock.release()
+def as_seen(
+    known: Mapping[str, FileState],
+    path: str,
+    state: FileState | None = None,
+    chunks: Sequence[IndexedChunk] | None = (),
+    *,
+    is_appended: bool = False,
+) -> FileChange:
+    """A change that is only made if no other process was there since we looked."""
+    seen = known.get(path)
+    return FileChange(path, state, chunks, seen=seen, if_as_seen=True, is_appended=is_appended)
 
 
-@dataclass(frozen=True, slots=True)
-class _Seen:
-    """What the index holds, and what on the disk is not as it says."""
-
-    known: Mapping[str, FileState]
-    files: int
-    gone: Sequence[str]
-    changed: Mapping[str, Stamp]
-    warnings: list[str]
-
-    @classmethod
-    def now(cls, sources: Sources, index: Index) -> _Seen:
-        """Look; at the index first: what another process indexes meanwhile is not taken for gone."""
-        known = index.files()
-        on_disk, warnings = sources.roots.discover()
-        gone = [path for path in known if path not in on_disk]
-        return cls(known, len(on_disk), gone, _unlike(known, on_disk, sources), warnings)
-
-    def after_others(self, sources: Sources, index: Index) -> _Seen:
-        """The same after another process was at it: mostly it has left nothing to do."""
-        known = index.files()
-        if any(path in known for path in self.gone) or _unlike(known, self.changed, sources):
-            return _Seen.now(sources, index)
-        return replace(self, known=known, gone=(), changed={})
+def as_doubtful(known: Mapping[str, FileState], path: str) -> FileChange:
+    """A change after which a file is read and cut again: what the index holds of it is not so."""
+    state = known[path]
+    return as_seen(known, path, FileState((*state.stamp[:2], RACY), ""), None)
 
 
-def _unlike(
-    known: Mapping[str, FileState], on_disk: Mapping[str, Stamp], sources: Sources
-) -> dict[str, Stamp]:
-    """The files that the index does not hold as they are. Every search waits for this loop."""
-    ending, no_file = sources.days.ending, FileState((0, 0, 0), "")
-    held = known.get
-    return {
-        path: stamp
-        for path, stamp in on_disk.items()
-        if (state := held(path, no_file)).stamp != stamp or not state.digest.endswith(ending)
-    }
+def text_digest(text: str) -> bytes:
+    """What a chunk is known again by when its text is read from the file."""
+    return blake2b(text.encode(errors="surrogatepass"), digest_size=16).digest()

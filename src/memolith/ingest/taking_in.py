@@ -11,62 +11,46 @@ from dataclasses import dataclass, replace
 from hashlib import blake2b
 
 from memolith import clock
-from memolith.errors import MemolithError
+from memolith.errors import EmbeddingError, MemolithError
 from memolith.files.chunking import chunk_appended, chunk_file
 from memolith.files.disk_view import MAX_FILE_BYTES
-from memolith.ingest.flaws import Flaws, without_noise
-from memolith.ingest.preparing import Prepared, Preparer, Said
-from memolith.ingest.sources import RACY, Days, Patience, Sources, as_seen, text_digest
-from memolith.interfaces import Embedder, FileChange, FileState, Index, IndexedChunk
+from memolith.index.vectors import REFUSED, normalised
+from memolith.ingest.flaws import MOST_CHARS, without_noise
+from memolith.ingest.sync import RACY, Patience, Sources, as_seen, text_digest
+from memolith.ingest.terms import Vocabulary
+from memolith.interfaces import (
+    Embedder,
+    FileState,
+    Index,
+    IndexedChunk,
+    Terms,
+    Vectors,
+    WordVectors,
+)
 from memolith.results import Chunk
 from memolith.text.cleaning import shown_path
+from memolith.text.synonyms import in_english
 from memolith.types import Progress, Stamp
 
 # Chunks in one transaction: many, because their postings are written together; few when time is short.
 _CHUNKS_AT_ONCE, _CHUNKS_IN_A_HURRY = 2_048, 256
 _FILES_AT_ONCE = 256
+# A large file has tens of thousands of chunks: taken apart all at once, they would need seventy times its size.
+_PREPARED_AT_ONCE = 1_000
 # A search waits for the words of all new chunks, but for the vectors of so many only.
 _EMBEDDED_FOR_A_SEARCH = 1_000
+# So much of a text is looked through for its best passage; a chunk of a file is not longer.
+SPELLED_CHARS = 2_000
 
 
 @dataclass(frozen=True, slots=True)
 class Cut:
     """What a file says now; `chunks` is None if that is what it said before."""
 
+    path: str
     state: FileState
-    chunks: list[Chunk] | None
+    chunks: Sequence[Chunk] | None
     is_appended: bool = False  # the chunks come behind those that were there
-
-
-@dataclass(frozen=True, slots=True)
-class _Batch:
-    """Files that were cut; of each chunk its identity, and whether it has to be indexed."""
-
-    files: Mapping[str, Cut]
-    identities: Mapping[str, list[tuple[bytes, bool]]]
-
-    def new(self) -> list[Said]:
-        """What is said in chunks that have to be indexed."""
-        return [
-            Said.by(chunk)
-            for path, cut in self.files.items()
-            for chunk, (_, is_new) in zip(cut.chunks or (), self.identities[path], strict=True)
-            if is_new
-        ]
-
-    def changes(self, prepared: Prepared, known: Mapping[str, FileState]) -> Iterator[FileChange]:
-        """What is indexed already is passed on without its terms, as often as it is there."""
-        made = zip(prepared.terms, prepared.vectors, prepared.tokens, strict=True)
-        for path, cut in self.files.items():
-            items = [
-                IndexedChunk(
-                    chunk, text_digest(chunk.text), identity, *(next(made) if is_new else (None,))
-                )
-                for chunk, (identity, is_new) in zip(
-                    cut.chunks or (), self.identities[path], strict=True
-                )
-            ]
-            yield as_seen(known, path, cut.state, items, is_appended=cut.is_appended)
 
 
 class Work:
@@ -82,11 +66,11 @@ class Work:
     ) -> None:
         self._sources = sources
         self._index = index
-        self._preparer = Preparer(embedder, sources.word_vectors)
+        self._embedder = embedder
         self._known = known
         self._patience = patience
-        self._cut: dict[str, Cut] = {}
-        self._touched: list[FileChange] = []
+        self._vocabulary = Vocabulary()
+        self._cut: list[Cut] = []
         self._waiting = 0
         self.warnings: list[str] = []
         self.indexed = 0
@@ -108,7 +92,7 @@ class Work:
             if progress is not None:  # before a file: a large one takes a minute
                 progress(number, len(files))
             self._add(path, stamp)
-        self._store_batch()
+        self._store()
         if progress is not None and changed:
             progress(len(changed), len(changed))
 
@@ -116,33 +100,44 @@ class Work:
         data = self._read(path, stamp)
         if data is None:
             return
-        cut = cut_file(path, data, stamp, self._known.get(path), self._sources.days)
+        cut = cut_file(path, data, stamp, self._known.get(path), self._sources)
         if cut.chunks is None and cut.state == self._known.get(path):
             return  # still racy: a write would only have other processes read the index again
-        if cut.chunks is None:
-            self._touched.append(as_seen(self._known, path, cut.state, None))
-        else:
-            self._cut[path] = cut
+        self._cut.append(cut)
+        if cut.chunks is not None:
             self.indexed += 1
             self.chunks += len(cut.chunks)
             self._waiting += len(cut.chunks)
         most = _CHUNKS_IN_A_HURRY if self._patience.is_short else _CHUNKS_AT_ONCE
         if self._waiting >= most or len(self._cut) >= _FILES_AT_ONCE:
-            self._store_batch()
+            self._store()
 
-    def _store_batch(self) -> None:
-        if self._touched:
-            self._replace(self._touched)
-        batch = _Batch(self._cut, {path: self._identities(path) for path in self._cut})
-        self._cut, self._touched, self._waiting = {}, [], 0
-        if not batch.files:
-            return
-        with_vectors = not self._patience.is_search or self.chunks <= _EMBEDDED_FOR_A_SEARCH
-        prepared = self._preparer.prepare(batch.new(), self.warnings, with_vectors=with_vectors)
-        self._replace(list(batch.changes(prepared, self._known)))
-
-    def _replace(self, changes: Sequence[FileChange]) -> None:
-        self.overtaken.update(self._index.replace_files(changes))
+    def _store(self) -> None:
+        """Put what was cut into the index; what it has already is passed on without its terms."""
+        identities = [self._identities(cut) for cut in self._cut]
+        new = [
+            chunk
+            for cut, some in zip(self._cut, identities, strict=True)
+            for chunk, (_, is_new) in zip(cut.chunks or (), some, strict=True)
+            if is_new
+        ]
+        is_later = self._patience.is_search and self.chunks > _EMBEDDED_FOR_A_SEARCH
+        models = (None, None) if is_later else (self._embedder, self._sources.word_vectors)
+        made = prepared(new, self._vocabulary, *models, self.warnings)
+        changes = []
+        for cut, some in zip(self._cut, identities, strict=True):
+            items = [
+                IndexedChunk(
+                    chunk, text_digest(chunk.text), identity, *(next(made) if is_new else (None,))
+                )
+                for chunk, (identity, is_new) in zip(cut.chunks or (), some, strict=True)
+            ]
+            chunks = None if cut.chunks is None else items
+            change = as_seen(self._known, cut.path, cut.state, chunks, is_appended=cut.is_appended)
+            changes.append(change)
+        self._cut, self._waiting = [], 0
+        if changes:
+            self.overtaken.update(self._index.replace_files(changes))
 
     def _read(self, path: str, stamp: Stamp) -> bytes | None:
         if stamp[1] > MAX_FILE_BYTES:
@@ -151,7 +146,7 @@ class Work:
                 f" {MAX_FILE_BYTES:,} are not indexed. Split it, or move it out of the memory."
             )
             if path in self._known:
-                self._replace([as_seen(self._known, path)])
+                self.overtaken.update(self._index.replace_files([as_seen(self._known, path)]))
             return None
         try:
             return self._sources.roots.read(path)  # None: deleted since it was listed
@@ -159,11 +154,11 @@ class Work:
             self.warnings.append(f"{error.message} It is left out of search.")
             return None
 
-    def _identities(self, path: str) -> list[tuple[bytes, bool]]:
+    def _identities(self, cut: Cut) -> list[tuple[bytes, bool]]:
         """The identity of each chunk of a file, and whether it has to be indexed."""
-        cut, there = self._cut[path], Counter[bytes]()
-        if path in self._known and not cut.is_appended:
-            there = self._index.identities(path)
+        there = Counter[bytes]()
+        if cut.chunks and cut.path in self._known and not cut.is_appended:
+            there = self._index.identities(cut.path)
         found = []
         for chunk in cut.chunks or ():
             identity = _identity(chunk)
@@ -183,13 +178,10 @@ def _identity(chunk: Chunk) -> bytes:
 
 
 def cut_file(
-    path: str,
-    data: bytes,
-    stamp: Stamp,
-    known: FileState | None,
-    days: Days,
+    path: str, data: bytes, stamp: Stamp, known: FileState | None, sources: Sources
 ) -> Cut:
-    """Compare a file with what is known of it, and cut what is new."""
+    """Compare a file with what is known of it, and cut what is new; of a file with flaws, everything."""
+    days = sources.days
     if known is not None and not days.tell(known):
         known = None
     before = known.stamp[1] if known else 0
@@ -197,21 +189,72 @@ def cut_file(
     digest = blake2b(view[:before], digest_size=16)
     grew = known is not None and len(data) > before and days.mark(digest) == known.digest
     digest.update(view[before:])
-    state = FileState(_lasting_stamp(stamp), days.mark(digest))
+    # Racy as git calls it: a change within the same tick of the file system's clock would get the same
+    # stamp. A racy stamp equals no other, so that the file is read again.
+    is_lasting = stamp[2] < clock.file_time() - clock.FILE_TICK
+    state = FileState(stamp if is_lasting else (*stamp[:2], RACY), days.mark(digest))
     if known is not None and known.digest == state.digest:
-        return Cut(replace(state, flaws=known.flaws), None)
-    appended = chunk_appended(path, data, before, days.of, days.size) if grew else None
-    chunks = chunk_file(path, data, days.of, days.size) if appended is None else appended
-    readable, flaws = without_noise(path, data, chunks)
-    if known is not None and appended is not None:
-        flaws = flaws.behind(Flaws.spelled(known.flaws))
-    state = replace(state, flaws=str(flaws))
-    return Cut(state, readable, is_appended=appended is not None)
+        return Cut(path, replace(state, flaws=known.flaws), None)
+    if grew and known is not None and not known.flaws:
+        appended = chunk_appended(path, data, before, days.of, days.size)
+        if appended is not None and not without_noise(path, data, appended)[1]:
+            return Cut(path, state, appended, is_appended=True)
+    readable, flaws = without_noise(path, data, chunk_file(path, data, days.of, days.size))
+    return Cut(path, replace(state, flaws=flaws), readable)
 
 
-def _lasting_stamp(stamp: Stamp) -> Stamp:
-    """The stamp to compare with later; a racy one equals no other, so that the file is read again.
+def prepared(
+    chunks: Sequence[Chunk],
+    vocabulary: Vocabulary,
+    embedder: Embedder | None,
+    word_vectors: WordVectors | None,
+    warnings: list[str],
+) -> Iterator[tuple[Terms, Vectors | None, bytes]]:
+    """Of each chunk its terms, its vector and its tokens."""
+    for at in range(0, len(chunks), _PREPARED_AT_ONCE):
+        some = chunks[at : at + _PREPARED_AT_ONCE]
+        texts = [
+            (chunk.text[:MOST_CHARS], f"{chunk.heading[:MOST_CHARS]}\n{chunk.around}")
+            for chunk in some
+        ]
+        vectors = embed(embedder, some, warnings)
+        yield from zip(vocabulary.pack(texts), vectors, spell(word_vectors, some), strict=True)
 
-    Racy as git calls it: a change within the same tick of the file system's clock would get the same stamp.
+
+def embed(
+    embedder: Embedder | None, chunks: Sequence[Chunk], warnings: list[str]
+) -> Sequence[Vectors | None]:
+    """The vectors of chunks; None, and a warning, when the model does not answer.
+
+    Nothing that is secret is sent: who has a model that sends says of each chunk whether its record is
+    marked so in any file.
     """
-    return stamp if stamp[2] < clock.file_time() - clock.FILE_TICK else (*stamp[:2], RACY)
+    if embedder is None or not chunks:
+        return [None] * len(chunks)
+    texts = [
+        "" if embedder.is_remote and chunk.sensitivity == "secret" else embedding_text(chunk)
+        for chunk in chunks
+    ]
+    try:
+        rows = normalised(embedder.embed(texts))
+    except EmbeddingError as error:
+        told = f"{error.message} {error.hint}".rstrip()
+        warnings.append(f"{told} New text is found by words only for now.")
+        return [None] * len(chunks)
+    if not embedder.is_remote:
+        return list(rows)
+    pairs = zip(texts, rows, strict=True)
+    return [row if row.any() or not text.strip() else REFUSED for text, row in pairs]
+
+
+def spell(model: WordVectors | None, chunks: Sequence[Chunk]) -> list[bytes]:
+    """How each text begins, in tokens: what passages are looked for in."""
+    if model is None:
+        return [b""] * len(chunks)
+    return model.spell([in_english(chunk.text[:SPELLED_CHARS].split()) for chunk in chunks])
+
+
+def embedding_text(chunk: Chunk) -> str:
+    """What is embedded for a chunk: its text, under the titles above it and with what explains it."""
+    heading, text = chunk.heading[:MOST_CHARS], chunk.text[:MOST_CHARS]
+    return "\n".join(filter(None, (heading, text, chunk.around, chunk.follow_up)))
