@@ -122,7 +122,7 @@ class Finder:
             found = list(map(asked.answer, filter_sets, limits))
             warnings += self.index.problems()
             told = [replace(one, warnings=(*warnings, *one.warnings)) for one in found]
-            return told, asked.changed_files()
+            return told, asked.reading.changed_files()
 
     def _reranker(self) -> tuple[Reranker | None, tuple[str, ...]]:
         """The model that reads the best hits again, or why there is none."""

@@ -85,9 +85,11 @@ def candidates(*made: Made) -> Candidates:
 
 def _chunk(item: Made) -> Chunk:
     return Chunk(
-        kind="record",
+        kind="turn" if item.kind == TURN else "record",
         text="",
         path="MEMORY.md",
+        role=item.role,
+        chat=str(item.chat or ""),
         first_line=item.key,
         last_line=item.key,
         record_id=item.record_id,

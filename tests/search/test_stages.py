@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memolith.search.candidates import fuse, without_copies
-from memolith.search.reorder import demote_superseded, diversify, require_phrases
+from memolith.search.reorder import demote_superseded, diversify, prefer_replies, require_phrases
 from memolith.search.votes import decay, prefer_days, rank_sessions, shares, weigh
 from memolith.text.dates import LIKELY, SURE, DayRange
 from tests.search.making import (
@@ -211,6 +211,30 @@ def test_only_what_holds_the_quotation_is_left_or_everything_if_nothing_does() -
     some = situation(phrases=(("no", "such"), ("the", "key")))
     assert order(require_phrases(some, hits)) == [1]
     assert order(require_phrases(SITUATION, hits)) == [1, 2]
+
+
+def test_among_people_a_reply_comes_before_the_message_that_asks() -> None:
+    asks = turn(7, 0.9, "Ana: How old is your cat, by the way?")
+    reply, later = turn(8, 0.7, "Ben: Fourteen, would you believe it."), turn(9, 0.75, "Ana: Wow.")
+    assert order(prefer_replies(SITUATION, candidates(asks, later, reply))) == [8, 9, 7]
+    assert order(prefer_replies(SITUATION, candidates(asks, turn(8, 0.7, "Ana: Or dog?")))) == [
+        7,
+        8,
+    ]
+
+
+def test_among_people_whoever_is_named_comes_first() -> None:
+    hits = candidates(turn(3, 0.8, "Ana: I am tired."), turn(5, 0.75, "Ben: I am tired too."))
+    assert order(prefer_replies(situation(asked=["ben"]), hits)) == [5, 3]
+
+
+def test_what_a_user_asks_an_assistant_is_no_chat_between_people() -> None:
+    hits = candidates(
+        turn(1, 0.9, "Task: which cat is it?"),
+        turn(2, 0.8, "Ana: the black one", role="assistant"),
+        candidate(3, 0.7, "Ana: is this a record?"),
+    )
+    assert prefer_replies(SITUATION, hits) is hits
 
 
 def test_copies_of_a_better_hit_move_down() -> None:

@@ -36,9 +36,7 @@ class OwnWords:
         reader = Reader(
             synonyms=self._synonyms,
             stop_words=self._stop_words,
-            with_stop_words=search.stop_words,
-            with_synonyms=search.synonyms,
-            with_dates=search.dates,
+            config=search,
         )
         return reader, tuple(problems)
 

@@ -135,11 +135,6 @@ class QueryContext:
     exact: float = 0.0  # how far words that no model knows decide, from 0 to 1
 
 
-def objects(values: Iterable[object], count: int) -> Column:
-    """A column of anything."""
-    return np.fromiter(values, object, count)
-
-
 def meaning_of(text: str, embedder: Embedder | None) -> tuple[Vectors | None, tuple[str, ...]]:
     """The vector of a question, None if it has none, and a warning if the model does not answer."""
     if embedder is None:

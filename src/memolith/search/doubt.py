@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 
 from memolith.interfaces import NEAR, Nomination
 from memolith.search.candidates import Candidates, QueryContext
@@ -82,7 +82,9 @@ def not_said(plan: QueryPlan, found: Nomination, hits: Candidates) -> Iterator[s
     for stretch in dict.fromkeys(with_halves(plan.text).split()):
         name = stretch.strip(MARKS)
         whole, *parts = words(name) or [""]
-        if not _is_exact(name) or rarity.get(whole, 0.0) < most:
+        # A number or an id, and not a day of a month.
+        is_exact = len(name) >= _SHORTEST_NUMBER and has_digit(name) and not _NTH.fullmatch(name)
+        if not is_exact or rarity.get(whole, 0.0) < most:
             continue
         if not parts or not any(set(parts) <= set(words(text)) for text in hits.texts):
             yield f'Nothing says "{name}"; what is shown is only like it.'
@@ -91,15 +93,6 @@ def not_said(plan: QueryPlan, found: Nomination, hits: Candidates) -> Iterator[s
 def nowhere(chunks: int) -> float:
     """How rare a word is that stands in none of so many chunks, or hardly less."""
     return math.log1p((chunks + 0.5) / 0.5) - 1e-6
-
-
-def _is_exact(name: str) -> bool:
-    """Whether this is a number or an id, and not a day of a month.
-
-    >>> _is_exact("SUP-4822"), _is_exact("7th"), _is_exact("two")
-    (True, False, False)
-    """
-    return len(name) >= _SHORTEST_NUMBER and has_digit(name) and not _NTH.fullmatch(name)
 
 
 # What a model of meanings cannot know: numbers, versions and names with digits are only themselves.
@@ -119,27 +112,17 @@ def has_digit(text: str) -> bool:
     return not text.isalpha() and any(map(str.isdigit, text))
 
 
-def exactness(
-    stretches: Sequence[str],
-    rarity: Mapping[str, float],
-    chunks: int,
-    names: Collection[str] = (),
-) -> float:
+def exactness(rarity: Mapping[str, float], chunks: int, names: Collection[str] = ()) -> float:
     """How far words that only are themselves decide, from 0 to 1: by their share in what is told.
 
     So are first names. One word with digits among much else changes little. One that is in none of so many chunks finds
     nothing, and takes nothing from the meaning.
 
-    >>> exactness(["shipped", "with", "v2.1"], {"shipped": 1.0, "v2.1": 3.0}, 100)
-    0.75
-    >>> exactness(["what", "was", "SUP-4821", "about?"], {"sup4821": 5.4}, 100)
-    0.0
+    >>> exactness({"shipped": 1.0, "v2.1": 3.0}, 100), exactness({"sup4821": 5.4}, 100)
+    (0.75, 0.0)
     """
-    with_digits = {word for stretch in stretches if has_digit(stretch) for word in words(stretch)}
-    with_digits |= set(names)
-    if with_digits.isdisjoint(rarity):
-        return 0.0
     most = nowhere(chunks)
-    told = sum(rarity[word] for word in with_digits & rarity.keys() if rarity[word] < most)
-    other = sum(value for word, value in rarity.items() if word not in with_digits)
+    exact = {word for word in rarity if word in names or has_digit(word)}
+    told = sum(rarity[word] for word in exact if rarity[word] < most)
+    other = sum(value for word, value in rarity.items() if word not in exact)
     return (told / (told + other)) ** max(1, len(rarity) / _FEW_WORDS) if told else 0.0

@@ -114,9 +114,8 @@ def explain_names(filters: Filters, names: Callable[[str], Collection[str]]) -> 
         if name is None:
             continue
         known = names(kind)
-        # Only categories are compared without case.
-        folded = {each.casefold() for each in known} if kind == "category" else known
-        if (name.casefold() if kind == "category" else name) not in folded:
+        fold = str.casefold if kind == "category" else str  # other names are told apart by case
+        if fold(name) not in map(fold, known):
             yield f"{nothing.format(name)} {_listed(known, shown_name)}"
 
 

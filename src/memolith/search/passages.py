@@ -9,7 +9,7 @@ is needed are vectors of single words; which words a chunk has, and in which ord
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -45,13 +45,13 @@ def passages(model: WordVectors, tokens_of: TokensOf) -> Stage:
     """A stage that lets the best passage of each candidate vote."""
 
     def stage(query: QueryContext, candidates: Candidates) -> Candidates:
-        question = _Question.of(model, query.plan.meant, query.rarity)
+        compared, rarity = _compared(model, query.plan.meant, query.rarity)
         judged = candidates.best()[: max(_JUDGED, query.limit + MORE)]
         tokens, sizes = tokens_of(candidates.signals.keys[judged])
-        if not len(tokens) or not question.compared[0].any():
+        if not len(tokens) or not compared[0].any():
             return candidates
         best = np.zeros((2, len(candidates)))
-        best[:, judged] = _of_best_passage(question, model, tokens, sizes)
+        best[:, judged] = _of_best_passage(model, compared, rarity, tokens, sizes)
         told, near = found = shares(best)
         before = candidates.mean_vote()
         voted = replace(
@@ -66,35 +66,33 @@ def passages(model: WordVectors, tokens_of: TokensOf) -> Stage:
     return stage
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Question:
-    """What is compared with passages: the whole question, and its telling words, token by token."""
+def _compared(
+    model: WordVectors, question: str, rarity: Mapping[str, float]
+) -> tuple[Vectors, Vectors]:
+    """What passages are compared with, as directions: the whole question, and its telling words by tokens.
 
-    compared: Vectors  # the directions: first of the whole, then a row for each token
-    rarity: Vectors  # how much each of them tells; the whole nothing
-
-    @classmethod
-    def of(cls, model: WordVectors, question: str, rarity: Mapping[str, float]) -> _Question:
-        stretches = in_english(question.split(maxsplit=_MOST_STRETCHES)[:_MOST_STRETCHES])
-        read = [np.frombuffer(one, "<u2") & _TOKEN for one in model.spell([[s] for s in stretches])]
-        told: dict[int, float] = {}
-        for stretch, tokens in zip(stretches, read, strict=True):
-            rarest = max((rarity.get(word, 0.0) for word in words(stretch)), default=0.0)
-            for token in tokens.tolist() if rarest else ():
-                told[token] = max(rarest / len(tokens), told.get(token, 0.0))
-        best = sorted(told, key=lambda token: -told[token])[:_MOST_TOKENS]
-        every = np.concatenate([np.array(best, np.uint16), *read])
-        directions, lengths = model.directions(every, _DIMENSIONS)
-        whole = lengths[len(best) :] @ directions[len(best) :]
-        whole /= np.maximum(np.linalg.norm(whole), _TINY)
-        rarities = np.array([0.0, *(told[token] for token in best)], np.float32)
-        return cls(np.concatenate([whole[None], directions[: len(best)]]), rarities)
+    And how much each of them tells; the whole nothing.
+    """
+    stretches = in_english(question.split(maxsplit=_MOST_STRETCHES)[:_MOST_STRETCHES])
+    read = [np.frombuffer(one, "<u2") & _TOKEN for one in model.spell([[s] for s in stretches])]
+    told: dict[int, float] = {}
+    for stretch, tokens in zip(stretches, read, strict=True):
+        rarest = max((rarity.get(word, 0.0) for word in words(stretch)), default=0.0)
+        for token in tokens.tolist() if rarest else ():
+            told[token] = max(rarest / len(tokens), told.get(token, 0.0))
+    best = sorted(told, key=lambda token: -told[token])[:_MOST_TOKENS]
+    every = np.concatenate([np.array(best, np.uint16), *read])
+    directions, lengths = model.directions(every, _DIMENSIONS)
+    whole = lengths[len(best) :] @ directions[len(best) :]
+    whole /= np.maximum(np.linalg.norm(whole), _TINY)
+    rarities = np.array([0.0, *(told[token] for token in best)], np.float32)
+    return np.concatenate([whole[None], directions[: len(best)]]), rarities
 
 
 # OpenBLAS at times says of finite numbers that a product is none (numpy/numpy#24067).
 @np.errstate(invalid="ignore")
 def _of_best_passage(
-    question: _Question, model: WordVectors, tokens: Tokens, sizes: Integers
+    model: WordVectors, compared: Vectors, rarity: Vectors, tokens: Tokens, sizes: Integers
 ) -> Floats:
     """For each text how much of the question's words its best passage has, and how near that is."""
     known = tokens & _TOKEN
@@ -102,7 +100,7 @@ def _of_best_passage(
     met[known] = True
     distinct, at = met.nonzero()[0], (met.cumsum() - 1)[known]
     directions, lengths = model.directions(distinct, _DIMENSIONS)
-    alike = directions @ question.compared.T
+    alike = directions @ compared.T
     # Tokens of a passage are taken as unrelated: so its length is known without adding vectors.
     sums = np.array([alike[:, 0] * lengths, lengths * lengths])
     starts, texts, inside = _blocks(tokens, sizes)
@@ -120,7 +118,7 @@ def _of_best_passage(
     result = np.zeros((2, len(sizes)), np.float32)
     # The last block of a longer text is only the second half of a passage.
     begins = (followed | (inside == 0)).nonzero()[0]
-    found = np.array([told @ question.rarity, near / np.sqrt(np.maximum(squares, _TINY))])
+    found = np.array([told @ rarity, near / np.sqrt(np.maximum(squares, _TINY))])
     for best, values in zip(result, found, strict=True):
         np.maximum.at(best, texts[begins], values[begins])
     return result

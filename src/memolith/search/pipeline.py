@@ -15,6 +15,7 @@ import numpy as np
 from memolith.config.sections import SearchConfig
 from memolith.interfaces import NEAR, Embedder, Index, Nomination, Reranker, WordVectors
 from memolith.results import WEAK, Chunk, Filters, ReadText, SearchResult
+from memolith.search import reorder, votes
 from memolith.search.candidates import (
     Candidates,
     QueryContext,
@@ -28,27 +29,7 @@ from memolith.search.candidates import (
 from memolith.search.doubt import exactness, is_weak, not_said
 from memolith.search.passages import TokensOf, passages
 from memolith.search.reading import Reading
-from memolith.search.reorder import (
-    MORE,
-    READ,
-    Reranking,
-    demote_superseded,
-    diversify,
-    not_held,
-    prefer_names,
-    require_phrases,
-)
-from memolith.search.showing import hits, raw, retold, sessions, trace
-from memolith.search.votes import (
-    decay,
-    is_from_any,
-    max_score,
-    none_from,
-    prefer_days,
-    rank_sessions,
-    weigh,
-)
-from memolith.text.choices import with_halves
+from memolith.search.showing import hits, retold, sessions, trace
 from memolith.text.summary_line import short_id
 from memolith.text.wording import counted
 
@@ -58,8 +39,6 @@ Stages = list[tuple[str, Stage]]
 # recall (benchmarks/recall). Who wants many hits gets them.
 NOMINATED = 200
 CONSIDERED = 200
-# Of further kinds, of which a turn wants few hits beside the first: so many for each, and some more.
-_BESIDE, _SOME_BESIDE = 4, 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,68 +68,55 @@ class Question:
         self._first_kind = kinds[0]
         self._stages = stages(config, resources.word_vectors, index.tokens)
         model = resources.reranker
-        self._reranking = Reranking(model, config.rerank_seconds) if model else None
+        self._reranking = reorder.Reranking(model, config.rerank_seconds) if model else None
         # On texts, of the best candidates only.
         self._text_stages = text_stages(config, self._reranking)
-        self._reading = Reading(index, resources.read_texts, resources.digest)
+        self.reading = Reading(index, resources.read_texts, resources.digest)
         vector, self._warnings = meaning_of(plan.meant, resources.embedder)
         most = max(NOMINATED, query.limit)
         self._nominated = find_candidates(index, plan, vector, kinds, most)
 
-    def changed_files(self) -> set[str]:
-        """The files that were not as the index says, when hits were read from them."""
-        return self._reading.changed_files()
-
     def answer(self, filters: Filters, limit: int) -> SearchResult:
         """The best hits of one kind; what could not be done is said in the warnings."""
-        index, reading, plan = self._resources.index, self._reading, self._query.plan
+        index, reading, plan = self._resources.index, self.reading, self._query.plan
         nominated = self._nominated[filters]
         query = _told(replace(self._query, limit=limit), nominated)
-        fused = self._worth_staging(nominated, query, filters)
+        fused = self._worth_staging(nominated, query)
         scored = _staged(self._stages, query, fused)
         ranked = scored[-1][1].in_order()
-        more = MORE * bool(query.plan.names)
-        wanted = (
-            len(ranked) if query.plan.phrases else max(limit + more, READ * bool(self._reranking))
-        )
+        wanted = max(limit, reorder.READ * bool(self._reranking))
+        wanted = len(ranked) if query.plan.phrases else wanted
         read, seen = reading.read(ranked, wanted, filters)
         warnings = [*self._warnings, *self._doubts(nominated, read, filters, query)]
         shown = _staged(self._text_stages, query, read)
         if shown[-1][1].held_back:
             # Some of the best were moved down: then others may come up, and are read too.
-            read, seen = reading.read(ranked, max(wanted, limit + MORE), filters)
+            read, seen = reading.read(ranked, max(wanted, limit + reorder.MORE), filters)
             shown = _staged(self._text_stages, query, read)
         best = shown[-1][1]
         warnings += self._not_done(reading.moved(ranked))
         left = _left(ranked, seen, best)
-        chats = rank_sessions(left, index.chat_vectors)[:limit]
+        chats = votes.rank_sessions(left, index.chat_vectors)[:limit]
         by_votes = self._resources.config.fusion == "votes"
-        most = max_score(query.plan.meant, left.lift, by_votes=by_votes)
+        most = votes.max_score(query.plan.meant, left.lift, by_votes=by_votes)
         found = tuple(hits(best.first(limit), query, reading, most))
         names = frozenset(retold(found))
-        staged: Staged = ()
-        if self._resources.explain:
-            staged = [(name, some.in_order()) for name, some in scored]
-            staged = [("fuse", replace(fused, why=raw(fused.signals))), *staged, *shown]
+        traced = trace(reading, plan, [("fuse", fused), *scored], shown, most)
         return SearchResult(
             hits=found,
             past=names and names & set(map(short_id, index.record_states().superseded)),
             sessions=tuple(sessions(left, chats, reading, most)),
             warnings=tuple(warnings),
-            trace=tuple(trace(reading, plan, staged, most)) if staged else (),
+            trace=tuple(traced) if self._resources.explain else (),
         )
 
-    def _worth_staging(
-        self, nominated: Nomination, query: QueryContext, filters: Filters
-    ) -> Candidates:
+    def _worth_staging(self, nominated: Nomination, query: QueryContext) -> Candidates:
         """The best by both rankings, and all that is from days the question names."""
         fused = fuse(without_copies(nominated.signals), self._resources.config.rrf_k)
         if query.plan.phrases:  # quoted phrases are searched for in every candidate
             return fused
-        is_first = filters == self._first_kind
-        most = CONSIDERED if is_first else min(CONSIDERED, _BESIDE * query.limit + _SOME_BESIDE)
-        chosen = np.arange(len(fused)) < max(most, query.limit)
-        chosen |= is_from_any(query.plan.days, fused.signals.dated)
+        chosen = np.arange(len(fused)) < max(CONSIDERED, query.limit)
+        chosen |= votes.is_from_any(query.plan.days, fused.signals.dated)
         return fused.take(chosen.nonzero()[0])
 
     def _doubts(
@@ -160,11 +126,13 @@ class Question:
         plan = query.plan
         if not len(read):
             return
-        yield from not_held(plan.phrases, read)
+        yield from reorder.not_held(plan.phrases, read)
         if filters == self._first_kind:
             yield from not_said(plan, nominated, read)
             dated = nominated.signals.dated
-            yield from none_from(plan.days, plan.text, dated, query.today, decide=not plan.asked)
+            yield from votes.none_from(
+                plan.days, plan.text, dated, query.today, decide=not plan.asked
+            )
         if is_weak(nominated, read, query):
             yield WEAK
 
@@ -188,7 +156,7 @@ def _told(query: QueryContext, nominated: Nomination) -> QueryContext:
         query,
         mean_similarity=nominated.mean_similarity,
         rarity=rarity | {word: rarity.get(stood_for, 0.0) for word, stood_for in plan.own.items()},
-        exact=exactness(with_halves(plan.text).split(), rarity, nominated.chunks, plan.names),
+        exact=exactness(rarity, nominated.chunks, plan.names),
     )
 
 
@@ -222,23 +190,24 @@ def _left(ranked: Candidates, seen: int, best: Candidates) -> Candidates:
 def stages(config: SearchConfig, words: WordVectors | None, tokens_of: TokensOf) -> Stages:
     """Those that go by what the index knows."""
     by_votes = config.fusion == "votes"
-    found: Stages = [("weigh", weigh)] if by_votes else []
-    found.append(("days", prefer_days))
+    found: Stages = [("weigh", votes.weigh)] if by_votes else []
+    found.append(("days", votes.prefer_days))
     if config.decay:
-        found.append(("decay", decay(config.half_life_days, config.decay_strength)))
+        found.append(("decay", votes.decay(config.half_life_days, config.decay_strength)))
     if by_votes and words is not None:
         found.append(("passages", passages(words, tokens_of)))
     return found
 
 
-def text_stages(config: SearchConfig, reranking: Reranking | None) -> Stages:
+def text_stages(config: SearchConfig, reranking: reorder.Reranking | None) -> Stages:
     """Those that go by what was read from the files."""
     found: Stages = [
-        ("phrases", require_phrases),
+        ("phrases", reorder.require_phrases),
         *([("rerank", reranking)] if reranking else []),
-        ("names", prefer_names),
-        ("supersede", demote_superseded),
+        ("replies", reorder.prefer_replies),
+        ("names", reorder.prefer_names),
+        ("supersede", reorder.demote_superseded),
     ]
     if config.diversify:
-        found.append(("diversify", diversify(config.mmr_lambda, config.mmr_floor)))
+        found.append(("diversify", reorder.diversify(config.mmr_lambda, config.mmr_floor)))
     return found

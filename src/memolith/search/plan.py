@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cache
 
+from memolith.config.sections import SearchConfig
 from memolith.text.choices import TRANSLATION, add_joined, choices, own_words, with_halves
 from memolith.text.dates import LIKELY, DayRange, find_days, without_days
 from memolith.text.folding import fold
@@ -45,9 +46,7 @@ class Reader:
 
     synonyms: Synonyms | None = None  # the user's own
     stop_words: StopWords = field(default_factory=StopWords)
-    with_stop_words: bool = True  # the settings of the same names
-    with_synonyms: bool = True
-    with_dates: bool = True
+    config: SearchConfig = field(default_factory=SearchConfig)
 
 
 _SHORT = 8
@@ -113,12 +112,12 @@ def _said(text: str, named: Sequence[DayRange], today: date) -> tuple[DayRange, 
     return sure if all(word in of_days() or is_stop_word(word) for word in rest) else ()
 
 
-def _surest(days: Sequence[DayRange]) -> Iterable[DayRange]:
-    """The surest first, and each range once."""
+def _surest(days: Sequence[DayRange]) -> tuple[DayRange, ...]:
+    """The surest, each range once."""
     found: dict[tuple[date, date], DayRange] = {}
     for named in sorted(days, key=lambda named: -named.confidence):
         found.setdefault((named.first, named.last), named)
-    return found.values()
+    return tuple(found.values())[:MOST_DAYS]
 
 
 def unread(question: str) -> str:
@@ -147,27 +146,23 @@ def _with_glosses(
 def plan(question: str, today: date, reader: Reader | None = None) -> QueryPlan:
     """Understand a question. Any text is a question; one without words finds nothing by words."""
     reader = reader or Reader()
-    text = question[:MOST_CHARS]
-    named = find_days(text, today) if reader.with_dates else ()
-    said = _said(text, named, today)
-    days = tuple(_surest(said))[:MOST_DAYS]
-    asked = (
-        _subjects(text, said, today)
-        if reader.with_stop_words
-        else list(dict.fromkeys(words(with_halves(text))))
-    )
-    asked = reader.stop_words.applied(asked, words(text))[:MOST_WORDS]
+    config, text = reader.config, question[:MOST_CHARS]
+    said = _said(text, find_days(text, today) if config.dates else (), today)
     spoken = words(text)
+    asked = list(dict.fromkeys(words(with_halves(text))))
+    if config.stop_words:
+        asked = _subjects(text, said, today)
+    asked = reader.stop_words.applied(asked, spoken)[:MOST_WORDS]
     language = language_of(spoken)
     names = first_names(text, alone=len(asked) == 1)
-    extra = reader.synonyms if reader.with_synonyms else None
+    extra = reader.synonyms if config.synonyms else None
     own = own_words(asked, language, extra)
     terms = choices(
-        asked, language=language, extra=extra, names=names, with_synonyms=reader.with_synonyms
+        asked, language=language, extra=extra, names=names, with_synonyms=config.synonyms
     )
     add_joined(terms, asked, spoken)
     found: Mapping[str, Mapping[str, float]] = dict(zip(asked, terms, strict=True))
-    if reader.with_synonyms and (english := glosses(text)):
+    if config.synonyms and (english := glosses(text)):
         found = _with_glosses(found, english)
         for chinese, translations in english:
             own |= dict.fromkeys(translations, words(chinese)[-1])
@@ -177,7 +172,7 @@ def plan(question: str, today: date, reader: Reader | None = None) -> QueryPlan:
         own=own,
         asked=list(found),
         words=list(found.values()),
-        days=days,
+        days=_surest(said),
         phrases=phrases_of(text),
         names=names,
     )
@@ -217,7 +212,7 @@ def phrases_of(question: str) -> tuple[tuple[str, ...], ...]:
 
 @cache
 def _first_names() -> frozenset[str]:
-    return frozenset(map(fold, read_words("first_names.txt")))
+    return frozenset(map(fold, read_words("first_names.txt"))) | _words_of("names or words")
 
 
 def first_names(text: str, *, alone: bool = False) -> frozenset[str]:
@@ -234,10 +229,8 @@ def first_names(text: str, *, alone: bool = False) -> frozenset[str]:
     for at, stretch in enumerate(text.split()):
         word = stretch.strip(MARKS).removesuffix("'s").removesuffix("\u2019s")
         name = fold(word)
-        is_name = name in _first_names() or name in _words_of("names or words")
-        if is_name and not alone and is_word_too(name):
-            is_name = word[:1].isupper() and (at > 0 or name not in _words_of("names or words"))
-        if is_name:
+        is_capital = word[:1].isupper() and (at > 0 or name not in _words_of("names or words"))
+        if name in _first_names() and (is_capital or alone or not is_word_too(name)):
             found.add(name)
     return frozenset(found)
 

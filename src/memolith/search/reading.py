@@ -10,7 +10,7 @@ import numpy as np
 
 from memolith.interfaces import Found, Index
 from memolith.results import Chunk, Filters, ReadText
-from memolith.search.candidates import Candidates, objects
+from memolith.search.candidates import Candidates
 from memolith.text.summary_line import short_id
 from memolith.text.summary_text import with_stand_ins
 
@@ -91,17 +91,17 @@ class Reading:
         newest = {old: self._last_readable(newer) for old, newer in past.items()}
         old = [next((name for name in names if name in past), "") for names in named]
         hidden = self._hidden(read, filters)
-        texts = (
+        texts = [
             with_stand_ins(one.text, hidden) if hidden.intersection(one.names) else one.text
             for one in read
-        )
+        ]
         return replace(
             candidates,
             why={},
-            chunks=objects(chunks, len(keys)),
-            texts=objects(texts, len(keys)),
+            chunks=np.array(chunks, object),
+            texts=np.array(texts, object),
             superseded=np.array([bool(name) for name in old], np.bool_),
-            newest=objects(map(newest.get, old), len(keys)),
+            newest=np.array([newest.get(name) for name in old], object),
         )
 
     def _last_readable(self, keys: Sequence[int]) -> Found | None:

@@ -1,7 +1,9 @@
-"""Stages that go by texts: quotations, a model, names, what was replaced, and copies of better hits."""
+"""Stages that go by texts: quotations, a model, replies, names, what was replaced, copies of better hits."""
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations, takewhile
@@ -113,6 +115,41 @@ class Reranking:
             self._known |= zip(some, self._model.scores(question, some).tolist(), strict=True)
 
 
+# In chats between people one asks, and another answers.
+
+_SPEAKER = re.compile(r"(\S[^\n:]{0,30}): ")
+_ASKING = 0.8  # so much of its score is left to a message that asks: it rarely answers
+_REPLYING = (
+    0.3  # so much of the score of what somebody asks is added to what another says right after it
+)
+_NAMED = 1.1
+
+
+def prefer_replies(query: QueryContext, candidates: Candidates) -> Candidates:
+    """A stage for chats in which several people speak: replies, and whom the question names, count more."""
+    texts = candidates.texts
+    said = dict[tuple[str, int], tuple[int, str]]()  # by chat and line: the place, and who said it
+    for at, chunk in enumerate(candidates.chunks):
+        if chunk.role == "user" and (found := _SPEAKER.match(texts[at])):
+            said[chunk.chat, chunk.first_line] = at, found[1]
+    speakers = Counter(chat for chat, _ in {(chat, who) for (chat, _), (_, who) in said.items()})
+    score = candidates.score.copy()
+    for (chat, line), (at, who) in said.items():
+        if speakers[chat] == 1:
+            continue
+        if texts[at].rstrip().endswith("?"):
+            score[at] *= _ASKING
+        if not set(words(who)).isdisjoint(query.plan.asked):
+            score[at] *= _NAMED
+        before, other = said.get((chat, line - 1), (at, who))
+        if other != who and "?" in texts[before]:
+            score[at] += _REPLYING * candidates.score[before]
+    added = score - candidates.score
+    if not added.any():
+        return candidates
+    return replace(candidates.scored(score, {"replies": added}).in_order(), held_back=True)
+
+
 # What has the same words as the question, but not the first names in it, has so much of its score; in a
 # question that asks for little else, so much.
 _NOT_NAMED = 0.9
@@ -127,7 +164,7 @@ def prefer_names(query: QueryContext, candidates: Candidates) -> Candidates:
     held = np.array([_names_held(query.plan.names, text) for text in candidates.texts])
     least = _NOT_NAMED if len(query.plan.asked) > _LITTLE else _NOT_NAMED_ALONE
     score = candidates.score * (least + (1 - least) * shares(held))
-    return candidates.scored(score, {"names": held}).in_order()
+    return replace(candidates.scored(score, {"names": held}).in_order(), held_back=True)
 
 
 def _names_held(names: Collection[str], text: str) -> int:

@@ -92,23 +92,25 @@ _TRACED = 50
 
 
 def trace(
-    reading: Reading, plan: QueryPlan, staged: Staged, max_score: float
+    reading: Reading, plan: QueryPlan, scored: Staged, shown: Staged, max_score: float
 ) -> Iterator[StageTrace]:
-    """How the question was read and what each stage did, first the fusion; each of them in its order."""
+    """How the question was read and what each stage did, first the fusion.
+
+    Stages that go by texts have put the candidates in order themselves.
+    """
     yield StageTrace(stage="question", order=(), note=_read(plan))
     before: list[int] = []
-    for name, some in staged:
+    for name, some in [*((name, some.in_order()) for name, some in scored), *shown]:
         keys = some.signals.keys[:_TRACED].tolist()
         found = reading.find(keys)
         most = 1.0 if name == "fuse" else max_score  # the fusion has ranks only
+        why = _raw(some.signals) if name == "fuse" else some.why
         order = tuple(
-            RankedPlace(
-                str(found[key].chunk.citation), float(some.score[at] / most), _why(some.why, at)
-            )
+            RankedPlace(str(found[key].chunk.citation), float(some.score[at] / most), _why(why, at))
             for at, key in enumerate(keys)
             if key in found
         )
-        idle = keys == before and not some.why
+        idle = keys == before and not why
         yield StageTrace(stage=name, order=order, note="nothing to do" if idle else None)
         before = keys
 
@@ -138,7 +140,7 @@ def _why(columns: Mapping[str, Column], at: int) -> dict[str, float]:
     }
 
 
-def raw(signals: Signals) -> dict[str, Column]:
+def _raw(signals: Signals) -> dict[str, Column]:
     """What the index says of each chunk: scores, and its place in both rankings."""
     return {
         "bm25": signals.words,

@@ -133,11 +133,8 @@ def none_from(
     for named in asked:
         span = str(named.first) if named.first == named.last else f"{named.first} to {named.last}"
         said = question[named.start : named.end]
-        yield (
-            f"Nothing found is from {span}."
-            if said == span
-            else (f'Nothing found is from "{said}" ({span}).')
-        )
+        shown = span if said == span else f'"{said}" ({span})'
+        yield f"Nothing found is from {shown}."
 
 
 def is_from_any(days: Iterable[DayRange], dated: Column) -> Column:
@@ -200,8 +197,6 @@ def rank_sessions(
     has; who said it does not matter for that. Its best turn counts as much.
     """
     turns = candidates.signals.chat.nonzero()[0]
-    if not len(turns):
-        return []
     chats, first, chat = np.unique(
         candidates.signals.chat[turns], return_index=True, return_inverse=True
     )
