@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from memolith.clock import Clock
 from memolith.files import layout
 from memolith.importers.items import File, Item, Skip, moment, one_name
 from memolith.importers.opening import Source
@@ -15,12 +14,12 @@ _SHOWN = ("text", "multimodal_text")
 _Messages = Callable[[dict[str, object]], Iterator[Message]]
 
 
-def read_chatgpt(source: Source, _: Clock) -> Iterator[Item]:
+def read_chatgpt(source: Source) -> Iterator[Item]:
     """Of each conversation the branch that was seen last; one conversation is in memory at a time."""
     yield from _conversations(source, "chatgpt", "mapping", _of_chatgpt)
 
 
-def read_claude(source: Source, _: Clock) -> Iterator[Item]:
+def read_claude(source: Source) -> Iterator[Item]:
     """Every conversation, and what Claude remembered."""
     yield from _conversations(source, "claude", "chat_messages", _of_claude)
     for name in source.names("memories.json", "*/memories.json"):

@@ -213,7 +213,6 @@ def note_of(path: str, data: bytes, channel: str, modified: datetime) -> Record 
     days = (*map(header.get, ("created_at", "created", "date", "updated")), str(file_date(path)))
     words = next(filter(None, map(header.get, ("keywords", "tags", "name", "title"))), ())
     more = {
-        "id": stable_id(channel, path),
         "keywords": words.split() if isinstance(words, str) else words,
         "metadata": {key: header[key] for key in ("description",) if header.get(key)},
         "sensitivity": header.get("sensitivity"),

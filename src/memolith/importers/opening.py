@@ -16,6 +16,7 @@ from functools import cached_property
 from itertools import chain, islice
 from typing import IO
 
+from memolith.clock import Clock
 from memolith.errors import FileFormatError, NotFoundError, RefusedError
 from memolith.files.folder import Folder
 
@@ -33,8 +34,9 @@ _BETWEEN = re.compile(r"[\s,]*")
 class Source(AbstractContextManager["Source"]):
     """What is imported, by the names of its files; `done` of `total` bytes were read."""
 
-    def __init__(self, path: str) -> None:
-        """`path` is a folder, a zip archive, or one file, which is then the only one there."""
+    def __init__(self, path: str, clock: Clock | None = None) -> None:
+        """`path` is a folder, a zip archive, or one file; `clock` knows the zone of times without one."""
+        self.clock = clock
         self.path = os.path.realpath(os.path.expanduser(path))
         self.done = self.total = 0
         self._zip: zipfile.ZipFile | None = None

@@ -9,12 +9,11 @@ import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
-from memolith.clock import Clock
-from memolith.errors import MemolithError
 from memolith.files import layout
 from memolith.files.chat_log import parse_turn
 from memolith.files.front_matter import parse_header
 from memolith.files.notes import file_date
+from memolith.files.record_format import RecordFormatError
 from memolith.importers import items
 from memolith.importers.items import File, Item, Line, Place, Skip, moment
 from memolith.importers.opening import Source
@@ -32,7 +31,7 @@ _TEMPLATE = re.compile(
 )
 
 
-def read_cursorclaw(source: Source, _: Clock) -> Iterator[Item]:
+def read_cursorclaw(source: Source) -> Iterator[Item]:
     """The records with their ids, dates and channels; then text, experiences and settings."""
     config: dict[str, object] = {}
     for name in source.names("openclaw.json", "cursorclaw.json", "config.json"):
@@ -51,8 +50,8 @@ def read_cursorclaw(source: Source, _: Clock) -> Iterator[Item]:
             yield File(path, data)
     stored = source.json("tmp/experience-store.json").get("experiences")
     for one in stored if isinstance(stored, list) else ():
-        about = {"category": one.get("category"), "source": one.get("recordId")}
-        metadata = {key: value for key, value in about.items() if isinstance(value, str)}
+        names = {"category": "category", "source": "recordId"}
+        metadata = {key: one[name] for key, name in names.items() if one.get(name)}
         kept = {**one, "category": "experience", "metadata": metadata}
         record = items.record_from(kept, "cursorclaw")
         yield Line(record, "experiences") if record else Skip("experiences", "without a text")
@@ -78,7 +77,7 @@ def _records(source: Source, name: str, place: Place, seen: set[str]) -> Iterato
         yield File(name if place == "log" else layout.ROOT_MEMORY, own)
 
 
-def read_clawcode(source: Source, _: Clock) -> Iterator[Item]:
+def read_clawcode(source: Source) -> Iterator[Item]:
     """The Markdown under the same names; recalls and dreams, if this memory has none yet."""
     yield from _workspace(source, "")
     config = source.json("agent-config.json")
@@ -89,7 +88,7 @@ def read_clawcode(source: Source, _: Clock) -> Iterator[Item]:
     yield from items.settings("clawcode", config, "agent-config.json")
 
 
-def read_openclaw(source: Source, _: Clock) -> Iterator[Item]:
+def read_openclaw(source: Source) -> Iterator[Item]:
     """The same of each workspace below the folder of OpenClaw; and the chats of its agents."""
     found = {name.rpartition("MEMORY.md")[0] for name in source.names("workspace*/MEMORY.md")}
     for start in sorted(found) or [""]:
@@ -111,29 +110,23 @@ def _workspace(source: Source, start: str) -> Iterator[Item]:
         yield File(place, source.read(name) or b"")
 
 
-def read_clawless(source: Source, _: Clock) -> Iterator[Item]:
+def read_clawless(source: Source) -> Iterator[Item]:
     """Notes, then turns with chat, speaker and date, those in both stores once; then settings."""
     if data := source.read("MEMORY.md"):
         yield File(layout.ROOT_MEMORY, data)
-    seen: set[tuple[datetime, str, str]] = set()
     for name in source.expect(source.names(layout.CONVERSATIONS)):
         for number, line in enumerate(source.lines(name), 1):
-            turn = parse_turn(line)
-            if turn is not None:
-                yield turn
-                seen.add((turn.created, turn.chat, turn.platform))
-            elif line.strip():
-                yield Skip("turns", "line that is not a turn", f"{name} line {number}")
+            if line.strip():
+                where = f"{name} line {number}"
+                yield parse_turn(line) or Skip("turns", "line that is not a turn", where)
     for row in read_table(source.on_disk(_CHATS), "semantic_memory_entries"):
-        turn = Turn(
+        yield Turn(
             created=moment(row.get("timestamp")) or source.modified(_CHATS),
             chat=items.one_name(str(row.get("chat_id") or ""), "main"),
             user=str(row.get("user_message") or ""),
             assistant=str(row.get("bot_response") or ""),
             platform=items.one_name(str(row.get("platform") or ""), "clawless"),
         )
-        if (turn.created, turn.chat, turn.platform) not in seen:
-            yield turn
     yield from items.settings("clawless", dict(_assignments(source)), "Clawless")
 
 
@@ -149,7 +142,6 @@ def _assignments(source: Source) -> Iterator[tuple[str, object]]:
             yield name, value.strip().strip("\"'")
 
 
-_MAX_YAML = 1_000_000
 _LINE = re.compile(
     r"- (?P<stale>\[stale\] )?\[(?P<when>\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d)?)\] \[(?P<category>[\w-]+)\] "
     r"(?:\[expires:(?P<expires>\d{4}-\d\d-\d\d)\] )?(?:\[meta:(?P<meta>[\w+/=-]+)\] )?(?P<text>.*)"
@@ -158,32 +150,34 @@ _DEVCLAW_TEMPLATE = ("# DevClaw Memory", "Long-term facts and preferences.")
 _META = {"i": "importance", "p": "pinned", "o": "origin", "mt": "memory_type", "s": "replaces"}
 
 
-def read_devclaw(source: Source, clock: Clock) -> Iterator[Item]:
+def read_devclaw(source: Source) -> Iterator[Item]:
     """Notes, then what the database has besides, then the lines of MEMORY.md, daily logs and settings."""
-    seen: set[tuple[str, str]] = set()
     notes = (f"{start}{name}/*.md" for start in ("", "*/") for name in _KINDS)
     for name in source.expect(source.names(*notes)):
         path = "memory/" + "/".join(name.split("/")[-2:])
         note = items.note_of(path, source.read(name) or b"", "devclaw", source.modified(name))
         if note is not None:
-            seen.add((note.category, note.text))
             yield Line(note, "note")
     for name in source.names("*.db"):
         for row in read_table(source.on_disk(name), "memories"):
             category, text = str(row.get("category") or "fact"), str(row.get("content") or "")
-            if (category, text.strip()) not in seen:
-                more = {key: _json(row.get(key)) for key in ("keywords", "metadata")}
-                created = moment(row.get("created_at"), clock)
-                yield Line(items.make_record(text, "devclaw", created, category, **more))
+            more = {key: _json(row.get(key)) for key in ("keywords", "metadata")}
+            created = moment(row.get("created_at"), source.clock)
+            yield Line(items.make_record(text.strip(), "devclaw", created, category, **more))
     for name in source.names("MEMORY*.md", "*/MEMORY*.md"):
-        yield from _bracket_lines(source, name, clock)
+        yield from _bracket_lines(source, name)
     for name in source.names("*????-??-??.md", "*pre-compact-*.md"):
         yield File("memory/" + name.rpartition("/")[2], source.read(name) or b"")
     for name in source.names("*.yaml", "*.yml"):
-        yield from _yaml(name, source.read(name) or b"")
+        try:
+            values = parse_header(source.read(name) or b"{}")
+        except RecordFormatError:
+            yield Skip("settings", f"{name} cannot be read")
+        else:
+            yield from items.settings("devclaw", values, name)
 
 
-def _bracket_lines(source: Source, name: str, clock: Clock) -> Iterator[Item]:
+def _bracket_lines(source: Source, name: str) -> Iterator[Item]:
     prose = []
     for line in re.split("\r?\n", (source.read(name) or b"").decode(errors="replace")):
         found = _LINE.fullmatch(line)
@@ -195,7 +189,7 @@ def _bracket_lines(source: Source, name: str, clock: Clock) -> Iterator[Item]:
         known = about.items() if isinstance(about, dict) else ()
         metadata = {_META[key]: value for key, value in known if key in _META}
         more = {"expires": found["expires"], "metadata": metadata}
-        created = moment(found["when"], clock)
+        created = moment(found["when"], source.clock)
         record = items.make_record(text, "devclaw", created, found["category"], **more)
         yield Line(record, "archive" if found["stale"] or "archive" in name.lower() else "memory")
     if any(line and line not in _DEVCLAW_TEMPLATE for line in prose):
@@ -209,13 +203,3 @@ def _json(value: object, *, is_packed: bool = False) -> object:
         return json.loads(value) if isinstance(value, str | bytes) else None
     except (ValueError, RecursionError):
         return None
-
-
-def _yaml(name: str, data: bytes) -> Iterator[Item]:
-    try:
-        values = parse_header(data[:_MAX_YAML] or b"{}")
-    except MemolithError:
-        yield Skip("settings", f"{name} cannot be read")
-        return
-    ours = {key: value for key, value in values.items() if key in ("memory", "token_budget")}
-    yield from items.settings("devclaw", ours, name)

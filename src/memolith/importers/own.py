@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from memolith.clock import Clock
 from memolith.config.load import parse_toml
 from memolith.config.sections import SETTINGS
 from memolith.errors import RefusedError
@@ -61,7 +60,7 @@ def _files(folder: Folder) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def read(source: Source, _: Clock) -> Iterator[Item]:
+def read(source: Source) -> Iterator[Item]:
     """Whole files where this memory has none; of the others what is missing here."""
     names = filter(_is_kept, source.names("*"))
     for name in source.expect(sorted(names, key=lambda name: (name != layout.ROOT_MEMORY, name))):

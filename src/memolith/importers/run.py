@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from shlex import quote
 
-from memolith.clock import Clock
 from memolith.errors import FileFormatError, MemolithError, NotFoundError
 from memolith.importers import chat_exports, originals, own, stores, transcripts
 from memolith.importers.items import PROGRAMS, Item
@@ -26,7 +25,7 @@ class Importer:
 
     name: str
     what: str
-    read: Callable[[Source, Clock], Iterator[Item]]
+    read: Callable[[Source], Iterator[Item]]
     home: str = ""
     marks: Sequence[str] = ()
     text: str = ""
@@ -105,11 +104,11 @@ def run_import(
 ) -> ImportReport:
     """Read another memory into this one; what is here already is not written again."""
     importer = IMPORTERS[name]
-    with Source(path or importer.home) as source:
+    with Source(path or importer.home, store.clock) as source:
         report = ImportReport(source=name, path=source.path, dry_run=dry_run)
         writer = Writer(store, report, since)
         try:
-            for number, item in enumerate(importer.read(source, store.clock)):
+            for number, item in enumerate(importer.read(source)):
                 writer.take(item)
                 if progress is not None and number % _STEP == 0:
                     progress(source.done // 1000, source.total // 1000)  # kB

@@ -11,7 +11,7 @@ from memolith.importers.opening import Source
 from memolith.index.foreign import read_table
 
 
-def read_mcp(source: Source, _: Clock) -> Iterator[Item]:
+def read_mcp(source: Source) -> Iterator[Item]:
     """Each observation of an entity and each relation is a record; they have no date but the file's."""
     for name in source.expect(source.data("memory.json*", "memories.json*", "*/memory.json*")):
         for element in source.elements(name):
@@ -35,15 +35,15 @@ def _graph(element: object, created: datetime) -> Iterator[Item]:
             yield Skip("records", "neither an entity nor a relation")
 
 
-def read_mem0(source: Source, clock: Clock) -> Iterator[Item]:
+def read_mem0(source: Source) -> Iterator[Item]:
     """What holds now: of `get_all` as JSON, or of the history that mem0 keeps in SQLite."""
     for name in source.expect(source.data("memory.json*", "memories.json*", "*/memory.json*")):
         for element in source.elements(name):
             match element:
                 case {"results": list(memories)} | {"memories": list(memories)} | list(memories):
-                    yield from (_memory(one, clock) for one in memories)
+                    yield from (_memory(one, source.clock) for one in memories)
                 case _:
-                    yield _memory(element, clock)
+                    yield _memory(element, source.clock)
     newest: dict[object, dict[str, object]] = {}
     for row in read_table(source.on_disk("history.db"), "history"):
         key = row.get("memory_id")
@@ -51,10 +51,10 @@ def read_mem0(source: Source, clock: Clock) -> Iterator[Item]:
         newest[key] = row | {"id": key, "memory": row.get("new_memory"), "created_at": begun}
     for row in newest.values():
         is_gone = row.get("event") == "DELETE" or row.get("is_deleted")
-        yield Skip("records", "deleted in mem0") if is_gone else _memory(row, clock)
+        yield Skip("records", "deleted in mem0") if is_gone else _memory(row, source.clock)
 
 
-def _memory(one: object, clock: Clock) -> Item:
+def _memory(one: object, clock: Clock | None) -> Item:
     match one:
         case {"memory": str(text), **rest} if text.strip():
             found = rest.get("metadata")
@@ -69,7 +69,7 @@ def _fact(text: str, channel: str, created: datetime | None, **more: object) -> 
     return Line(make_record(text, channel, created, "fact", **more))
 
 
-def read_folder(source: Source, _: Clock) -> Iterator[Item]:
+def read_folder(source: Source) -> Iterator[Item]:
     """Nothing is copied: the folder is searched where it is, and stays as it is."""
     if source.is_file:
         yield Skip("files", "a single file: give the folder that it is in")

@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime
 
-from memolith.clock import Clock
 from memolith.importers.items import Item, Line, note_of, one_name
 from memolith.importers.opening import Source
 from memolith.jobs.chat import Message, read_chat
@@ -19,7 +18,7 @@ _UUID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
 _OF_HOST = ("# AGENTS.md instructions", "[Request interrupted by user", "Caveat: ")
 
 
-def read_claude_code(source: Source, _: Clock) -> Iterator[Item]:
+def read_claude_code(source: Source) -> Iterator[Item]:
     """The chats of all projects, each session by its id; and what Claude noted for itself."""
     names = [name for name in source.names("*.jsonl") if "/subagents/" not in name]
     yield from sessions(source, names, "claude-code")
@@ -31,7 +30,7 @@ def read_claude_code(source: Source, _: Clock) -> Iterator[Item]:
             yield Line(note, "note")
 
 
-def read_codex(source: Source, _: Clock) -> Iterator[Item]:
+def read_codex(source: Source) -> Iterator[Item]:
     """The chats of all sessions."""
     yield from sessions(source, source.names("*rollout-*.jsonl"), "codex")
 

@@ -167,8 +167,8 @@ class Writer:
         config, report = self.store.config.chat, self.report
         if self._since and turn.created < self._since:
             raise RefusedError("older than --since")
-        when = encode_time(turn.created)
-        key = digest("turn", turn.platform, turn.chat, when, turn.user, turn.assistant)
+        where = ("turn", turn.platform, turn.chat, encode_time(turn.created))
+        key = digest(*where, turn.user[:200], turn.assistant[:200])
         kept = kept_turn(turn, config.max_chars_per_entry)
         # Logged when it was said, imported before, or restored; each of them is one turn of the source.
         if self._said[_said(kept)] > 0:
