@@ -15,7 +15,7 @@ from memolith.clock import Clock
 from memolith.files.document import Document
 from memolith.files.front_matter import parse_header, split_note
 from memolith.files.gate import NOT_YET
-from memolith.files.notes import file_date, make_slug
+from memolith.files.notes import file_date
 from memolith.files.record_format import RecordFormatError, json_part, parse_json, parse_time
 from memolith.results import Turn
 from memolith.types import SENSITIVITIES, Provenance, Record
@@ -84,37 +84,53 @@ def stable_id(*parts: str) -> str:
     return f"{text[:8]}-{text[8:12]}-8{text[13:16]}-a{text[17:20]}-{text[20:]}"
 
 
-def make_record(
-    text: str, channel: str, created: datetime | None, category: str = "note", **more: object
-) -> Record:
-    """A record; without an id it gets one that another import of the same thing gives it again."""
-    sure, mark = more.get("confidence"), more.get("sensitivity") or "private-user"
-    is_number = isinstance(sure, int | float) and not isinstance(sure, bool)
-    provenance = Provenance(
-        channel=one_name(channel, "unknown"),
-        confidence=min(1.0, max(0.0, float(sure))) if is_number else 1.0,  # type: ignore[arg-type]
-        # A mark that we do not know may have been meant to hide it.
-        sensitivity=mark if mark in SENSITIVITIES else "secret",
-    )
-    keywords, metadata, replaced = map(more.get, ("keywords", "metadata", "supersedes"))
-    listed = keywords if isinstance(keywords, list | tuple) else ()
-    return Record(
-        id=str(more.get("id") or "") or stable_id(channel, category, text),
-        text=text.replace("\r\n", "\n").strip(),
-        category=one_name(category, "note"),
-        session=one_name(str(more.get("session") or ""), "main"),
-        created=created or NOT_YET,
-        provenance=provenance,
-        keywords=tuple(dict.fromkeys(str(word) for word in listed if str(word).strip())),
+def line_of(
+    content: object,
+    channel: str,
+    created: datetime | None = None,
+    place: Place = "memory",
+    where: str = "",
+) -> Line | Skip:
+    """The record that an object spells in the keys of a record line; what is missing is filled in.
+
+    Without an id it gets one that another import of the same thing gives it again.
+    """
+    given = content if isinstance(content, dict) else {}
+    found = given.get("provenance")
+    given = given | found if isinstance(found, dict) else given
+    text, sure, words = given.get("text"), given.get("confidence"), given.get("keywords")
+    if not isinstance(text, str) or not text.strip():
+        return Skip("records", "without a text", where)
+    channel = one_name(given.get("sourceChannel"), channel)
+    category, metadata = one_name(given.get("category"), "note"), given.get("metadata")
+    if isinstance(sure, bool) or not isinstance(sure, int | float):
+        sure = 1.0
+    text = text.replace("\r\n", "\n").strip()
+    mark = given.get("sensitivity") or "private-user"
+    record = Record(
+        id=str(given.get("id") or "") or stable_id(channel, category, text),
+        text=text,
+        category=category,
+        session=one_name(given.get("sessionId"), "main"),
+        created=moment(given.get("timestamp")) or created or NOT_YET,
+        provenance=Provenance(
+            channel=channel,
+            confidence=float(min(1, max(0, sure))),
+            # A mark that we do not know may have been meant to hide it.
+            sensitivity=mark if mark in SENSITIVITIES else "secret",
+        ),
+        keywords=tuple(filter(str.strip, map(str, words))) if isinstance(words, list) else (),
         metadata=metadata if isinstance(metadata, dict) else {},
-        supersedes=replaced if isinstance(replaced, str) else None,
-        expires=moment(more.get("expires")),
+        supersedes=given["supersedes"] if isinstance(given.get("supersedes"), str) else None,
+        expires=moment(given.get("expires")),
     )
+    return Line(record, place)
 
 
-def one_name(text: str, default: str) -> str:
+def one_name(value: object, default: str) -> str:
     """A text that can be the name of a category, session, chat or platform."""
-    return "".join(char for char in text if char.isprintable()).strip()[:_MAX_NAME] or default
+    text = "".join(filter(str.isprintable, str(value or ""))).strip()
+    return text[:_MAX_NAME] or default
 
 
 def moment(value: object, clock: Clock | None = None) -> datetime | None:
@@ -159,13 +175,12 @@ def records_of(
         if part is None or b'"text"' not in part:
             prose.append(line.data)
             continue
-        record, reason = None, "line without a text"
+        where = f"{path} line {line.number}"
         try:
-            record = record_from(parse_json(part.strip()), channel, otherwise)
+            found.append(line_of(parse_json(part.strip()), channel, otherwise, place, where))
         except RecordFormatError as error:
             reason = f"damaged line ({error.message.partition(':')[0][:60]})"
-        skip = Skip("records", reason, f"{path} line {line.number}")
-        found.append(Line(record, place) if record else skip)
+            found.append(Skip("records", reason, where))
     return found, b"".join(prose)
 
 
@@ -184,39 +199,20 @@ def missing_lines(ours: bytes, theirs: bytes) -> bytes:
     return re.sub(rb"\n{3,}", b"\n\n", b"\n".join(found)).strip(b"\n")
 
 
-def record_from(content: object, channel: str, fallback: datetime | None = None) -> Record | None:
-    """The record that an object of JSON spells in the keys of a record line; what is missing is filled in."""
-    match content:
-        case {"text": str(text), **rest} if text.strip():
-            found = rest.get("provenance")
-            about = found if isinstance(found, dict) else rest
-            names = ("id", "keywords", "metadata", "supersedes", "expires")
-            more = {name: rest.get(name) for name in names}
-            more |= {"session": rest.get("sessionId"), "confidence": about.get("confidence")}
-            more["sensitivity"] = about.get("sensitivity")
-            named = str(about.get("sourceChannel") or channel)
-            created = moment(about.get("timestamp")) or fallback
-            return make_record(text, named, created, str(rest.get("category") or "note"), **more)
-    return None
-
-
-def note_of(path: str, data: bytes, channel: str, modified: datetime) -> Record | None:
-    """The record of a Markdown file with front matter of whatever program; None without a text."""
+def note_of(path: str, data: bytes, channel: str, modified: datetime) -> Line | Skip:
+    """The record of a Markdown file with front matter of whatever program."""
     head, body = split_note(data) or (b"{}", data)
     try:
         header = parse_header(head)
     except RecordFormatError:
         header = {}
-    text = body.decode(errors="replace").strip()
-    if not text:
-        return None
     days = (*map(header.get, ("created_at", "created", "date", "updated")), str(file_date(path)))
     words = next(filter(None, map(header.get, ("keywords", "tags", "name", "title"))), ())
-    more = {
+    content = {
+        "text": body.decode(errors="replace"),
+        "category": header.get("category") or header.get("type"),
         "keywords": words.split() if isinstance(words, str) else words,
         "metadata": {key: header[key] for key in ("description",) if header.get(key)},
         "sensitivity": header.get("sensitivity"),
     }
-    category = make_slug(str(header.get("category") or header.get("type") or "note"))
-    created = next(filter(None, map(moment, days)), modified)
-    return make_record(text, channel, created, category, **more)
+    return line_of(content, channel, next(filter(None, map(moment, days)), modified), "note", path)

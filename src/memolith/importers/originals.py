@@ -53,8 +53,7 @@ def read_cursorclaw(source: Source) -> Iterator[Item]:
         names = {"category": "category", "source": "recordId"}
         metadata = {key: one[name] for key, name in names.items() if one.get(name)}
         kept = {**one, "category": "experience", "metadata": metadata}
-        record = items.record_from(kept, "cursorclaw")
-        yield Line(record, "experiences") if record else Skip("experiences", "without a text")
+        yield items.line_of(kept, "cursorclaw", place="experiences")
     if config.get("memoryCompactionScheduleCron"):  # it wins there; here the interval would
         config.pop("memoryCompactionIntervalMs", None)
     if "injectExperienceContext" in config:
@@ -122,10 +121,10 @@ def read_clawless(source: Source) -> Iterator[Item]:
     for row in read_table(source.on_disk(_CHATS), "semantic_memory_entries"):
         yield Turn(
             created=moment(row.get("timestamp")) or source.modified(_CHATS),
-            chat=items.one_name(str(row.get("chat_id") or ""), "main"),
+            chat=items.one_name(row.get("chat_id"), "main"),
             user=str(row.get("user_message") or ""),
             assistant=str(row.get("bot_response") or ""),
-            platform=items.one_name(str(row.get("platform") or ""), "clawless"),
+            platform=items.one_name(row.get("platform"), "clawless"),
         )
     yield from items.settings("clawless", dict(_assignments(source)), "Clawless")
 
@@ -155,15 +154,12 @@ def read_devclaw(source: Source) -> Iterator[Item]:
     notes = (f"{start}{name}/*.md" for start in ("", "*/") for name in _KINDS)
     for name in source.expect(source.names(*notes)):
         path = "memory/" + "/".join(name.split("/")[-2:])
-        note = items.note_of(path, source.read(name) or b"", "devclaw", source.modified(name))
-        if note is not None:
-            yield Line(note, "note")
+        yield items.note_of(path, source.read(name) or b"", "devclaw", source.modified(name))
     for name in source.names("*.db"):
         for row in read_table(source.on_disk(name), "memories"):
-            category, text = str(row.get("category") or "fact"), str(row.get("content") or "")
-            more = {key: _json(row.get(key)) for key in ("keywords", "metadata")}
-            created = moment(row.get("created_at"), source.clock)
-            yield Line(items.make_record(text.strip(), "devclaw", created, category, **more))
+            kept = {key: _json(row.get(key)) for key in ("keywords", "metadata")}
+            kept |= {"text": str(row.get("content") or "").strip(), "category": row.get("category")}
+            yield items.line_of(kept, "devclaw", moment(row.get("created_at"), source.clock))
     for name in source.names("MEMORY*.md", "*/MEMORY*.md"):
         yield from _bracket_lines(source, name)
     for name in source.names("*????-??-??.md", "*pre-compact-*.md"):
@@ -188,10 +184,10 @@ def _bracket_lines(source: Source, name: str) -> Iterator[Item]:
         about = _json(f"{found['meta'] or ''}===", is_packed=True)
         known = about.items() if isinstance(about, dict) else ()
         metadata = {_META[key]: value for key, value in known if key in _META}
-        more = {"expires": found["expires"], "metadata": metadata}
+        kept = {"expires": found["expires"], "metadata": metadata, "category": found["category"]}
+        place: Place = "archive" if found["stale"] or "archive" in name.lower() else "memory"
         created = moment(found["when"], source.clock)
-        record = items.make_record(text, "devclaw", created, found["category"], **more)
-        yield Line(record, "archive" if found["stale"] or "archive" in name.lower() else "memory")
+        yield items.line_of({**kept, "text": text}, "devclaw", created, place)
     if any(line and line not in _DEVCLAW_TEMPLATE for line in prose):
         yield File(layout.ROOT_MEMORY, "\n".join(prose).encode())
 

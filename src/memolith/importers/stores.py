@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from memolith.clock import Clock
-from memolith.importers.items import Item, Line, Skip, Value, make_record, moment
+from memolith.importers.items import Item, Line, Skip, Value, line_of, moment
 from memolith.importers.opening import Source
 from memolith.index.foreign import read_table
 
@@ -56,7 +56,7 @@ def read_mem0(source: Source) -> Iterator[Item]:
 
 def _memory(one: object, clock: Clock | None) -> Item:
     match one:
-        case {"memory": str(text), **rest} if text.strip():
+        case {"memory": str(text), **rest}:
             found = rest.get("metadata")
             about = dict(found) if isinstance(found, dict) else {}
             about |= {key: rest[key] for key in ("user_id", "agent_id", "run_id") if rest.get(key)}
@@ -65,8 +65,8 @@ def _memory(one: object, clock: Clock | None) -> Item:
     return Skip("records", "not a memory of mem0")
 
 
-def _fact(text: str, channel: str, created: datetime | None, **more: object) -> Line:
-    return Line(make_record(text, channel, created, "fact", **more))
+def _fact(text: str, channel: str, created: datetime | None, **more: object) -> Line | Skip:
+    return line_of({"text": text, "category": "fact", **more}, channel, created)
 
 
 def read_folder(source: Source) -> Iterator[Item]:

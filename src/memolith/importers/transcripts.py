@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime
 
-from memolith.importers.items import Item, Line, note_of, one_name
+from memolith.importers.items import Item, note_of, one_name
 from memolith.importers.opening import Source
 from memolith.jobs.chat import Message, read_chat
 from memolith.results import Turn
@@ -25,9 +25,7 @@ def read_claude_code(source: Source) -> Iterator[Item]:
     for name in source.names("projects/*/memory/*.md", "memory/*.md", "*/memory/*.md"):
         project = name.rpartition("/memory/")[0].rpartition("/")[2].strip("-") or "project"
         path = f"memory/{project}/{name.rpartition('/')[2]}"
-        note = note_of(path, source.read(name) or b"", "claude-code", source.modified(name))
-        if note is not None:
-            yield Line(note, "note")
+        yield note_of(path, source.read(name) or b"", "claude-code", source.modified(name))
 
 
 def read_codex(source: Source) -> Iterator[Item]:
