@@ -123,7 +123,7 @@ def test_what_is_of_another_program_or_of_none_is_an_error(
     source.write("conversations.json", [claude()])
     with pytest.raises(FileFormatError, match="is not the export of ChatGPT") as error:
         importing("chatgpt", source.root)
-    assert f"memolith import claude {source.root}" in (error.value.hint or "")
+    assert f"memolith import {source.root}" in (error.value.hint or "")
     other = source.write("other", "root:x:0:0")
     with pytest.raises(FileFormatError, match="other is not whole JSON"):
         importing("chatgpt", other)

@@ -153,7 +153,7 @@ def test_what_the_user_had_forgotten_or_deleted_does_not_come_back(
     log.write_text("")
     Path(memory.root, ".memolith/imports.jsonl").rename(Path(memory.root, "elsewhere"))
     report = importing("cursorclaw", source.root)
-    assert report.skipped["you had it forgotten"] == 1
+    assert report.skipped["you had it forgotten"] == 2  # in both its files
     Path(memory.root, "elsewhere").rename(Path(memory.root, ".memolith/imports.jsonl"))
     log.write_text("")
     importing("cursorclaw", source.root)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from importlib import resources
 
 from memolith import __version__
-from memolith.hosts.entries import OURS, Part, with_part
+from memolith.hosts.entries import Part, with_part
 from memolith.hosts.skill import skill_text
 
 # What hooks run when a session starts, the user sends a message, a chat is compacted, a session ends,
@@ -22,13 +22,6 @@ _LOG = "log --hook"
 _COMMANDS = ("session-start --hook", "context", "flush", "flush", _LOG)
 _SECONDS = (10, 10, 30, 30, 10)
 _NAMED = ("--root", "--profile")
-_MANIFEST = {
-    "name": OURS,
-    "version": __version__,
-    "description": "Long-term memory in Markdown files you own",
-    "author": {"name": "Memolith"},
-    "license": "Apache-2.0",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +68,7 @@ class Host:
     variable: str = ""  # of the environment, that moves this folder
     todo: str  # what the user must still do
     plugin: str = ""
+    manifest: Mapping[str, object] = field(default_factory=dict)
     servers: str
     place: Sequence[str]
     entry: Mapping[str, object] = field(default_factory=dict)
@@ -101,7 +95,7 @@ class Host:
         if self.skill:
             found[self.skill] = Part(text=skill_text())
         if self.plugin:
-            manifest = json.dumps(_MANIFEST, indent=2) + "\n"
+            manifest = json.dumps({**self.manifest, "version": __version__}, indent=2) + "\n"
             found[f"{self.plugin}/.claude-plugin/plugin.json"] = Part(text=manifest)
             found = {
                 name: Part(text=with_part(None, name, part).decode())

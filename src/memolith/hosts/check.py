@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from functools import cache
-from typing import Literal
+from importlib import resources
 
-from memolith import __version__
 from memolith.errors import MemolithError
 from memolith.hosts.catalog import Host
 from memolith.hosts.entries import OURS, starts_memolith, switched_off
@@ -18,19 +18,7 @@ from memolith.hosts.install import Installations, setting
 from memolith.jobs.reports import Check
 
 _MAX_SECONDS = 30.0
-_ASKED = (
-    {
-        "id": 1,
-        "method": "initialize",
-        "params": {
-            "protocolVersion": "2025-06-18",
-            "capabilities": {},
-            "clientInfo": {"name": "memolith doctor", "version": __version__},
-        },
-    },
-    {"method": "notifications/initialized"},
-    {"id": 2, "method": "tools/list"},
-)
+_ASKED = (resources.files("memolith.hosts") / "request.jsonl").read_text("utf-8")
 
 
 def check_installed(host: Host, installed: Installations) -> list[Check]:
@@ -39,15 +27,17 @@ def check_installed(host: Host, installed: Installations) -> list[Check]:
         problems = list(_problems(host, installed.folder(host)))
     except (MemolithError, ValueError, RecursionError) as error:
         problems = [(f"its settings cannot be read: {error}", "Mend that file.")]
-    if not problems:
-        hooks = " and its hooks are there" if host.hooks else ""
-        return [_check(host, "ok", f"its entry answers a request{hooks}", None)]
-    return [_check(host, "warn", problem, hint) for problem, hint in problems]
-
-
-def _check(host: Host, status: Literal["ok", "warn"], message: str, hint: str | None) -> Check:
-    message = f"{host.title}: {message}."
-    return Check(id="hosts", label="Agent hosts", status=status, message=message, hint=hint)
+    hooks = " and its hooks are there" if host.hooks else ""
+    well = Check(
+        id="hosts",
+        label="Agent hosts",
+        status="ok",
+        message=f"{host.title}: its entry answers a request{hooks}.",
+    )
+    return [
+        replace(well, status="warn", message=f"{host.title}: {problem}.", hint=hint)
+        for problem, hint in problems
+    ] or [well]
 
 
 def _problems(host: Host, folder: str) -> Iterator[tuple[str, str]]:
@@ -59,7 +49,7 @@ def _problems(host: Host, folder: str) -> Iterator[tuple[str, str]]:
         yield f"memolith is no longer among the servers in {name}", again
     elif switched_off(found):
         yield f"its server memolith is switched off in {name}", again
-    elif problem := request_problem(found):
+    elif problem := _request_problem(str(found.get("command")), *map(str, found.get("args") or ())):
         yield problem, again
     for name, keys, off in host.switches:
         found = setting(os.path.join(folder, name), *keys)
@@ -73,22 +63,13 @@ def _problems(host: Host, folder: str) -> Iterator[tuple[str, str]]:
         yield f"hooks are missing in {host.hooks}: {', '.join(missing)}", again
 
 
-def request_problem(server: Mapping[str, object]) -> str:
-    """Why the command of an entry answers no request; "" if it does."""
-    command, arguments = server.get("command"), server.get("args")
-    words = [command, *(arguments if isinstance(arguments, list) else ())]
-    if not all(isinstance(word, str) for word in words):
-        return "its entry has no command"
-    return _problem_of(*map(str, words))
-
-
 @cache  # most hosts have the same entry
-def _problem_of(*words: str) -> str:
-    lines = "".join(json.dumps({"jsonrpc": "2.0", **message}) + "\n" for message in _ASKED)
+def _request_problem(*words: str) -> str:
+    """Why a command answers no request; "" if it does."""
     try:
         done = subprocess.run(  # noqa: S603 - the command that the host itself runs
             words,
-            input=lines,
+            input=_ASKED,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,

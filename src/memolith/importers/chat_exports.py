@@ -8,7 +8,7 @@ from memolith.files import layout
 from memolith.importers.items import File, Item, Skip, moment, one_name
 from memolith.importers.opening import Source
 from memolith.importers.transcripts import turns
-from memolith.jobs.chat import Message
+from memolith.jobs.chat import Message, read_chat
 
 _SHOWN = ("text", "multimodal_text")
 _Messages = Callable[[dict[str, object]], Iterator[Message]]
@@ -72,15 +72,9 @@ def _of_chatgpt(conversation: dict[str, object]) -> Iterator[Message]:
 
 def _of_claude(conversation: dict[str, object]) -> Iterator[Message]:
     messages = conversation["chat_messages"]
-    for message in messages if isinstance(messages, list) else ():
-        match message:
-            case {"sender": ("human" | "assistant") as sender, **rest}:
-                inner = rest.get("content")
-                parts = inner if isinstance(inner, list) else ()
-                texts = [part["text"] for part in parts if _is_text(part)] or [rest.get("text")]
-                text = "\n".join(map(str, filter(None, texts)))
-                yield Message(sender == "human", text, moment(rest.get("created_at")))
-
-
-def _is_text(part: object) -> bool:
-    return isinstance(part, dict) and isinstance(part.get("text"), str)
+    for one in messages if isinstance(messages, list) else ():
+        if isinstance(one, dict):
+            role = "user" if one.get("sender") == "human" else one.get("sender")
+            said = one.get("content") or one.get("text")
+            message = {"role": role, "content": said, "timestamp": one.get("created_at")}
+            yield from read_chat([message]).messages

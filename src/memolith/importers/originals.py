@@ -15,7 +15,7 @@ from memolith.files.front_matter import parse_header
 from memolith.files.notes import file_date
 from memolith.files.record_format import RecordFormatError
 from memolith.importers import items
-from memolith.importers.items import File, Item, Line, Place, Skip, moment
+from memolith.importers.items import File, Item, Place, Skip, moment
 from memolith.importers.opening import Source
 from memolith.importers.transcripts import sessions
 from memolith.index.foreign import read_table
@@ -40,10 +40,9 @@ def read_cursorclaw(source: Source) -> Iterator[Item]:
     archive = str(config.get("memoryArchivePath") or _ARCHIVE)
     logs = [name for name in source.names("memory/????-??-??.md") if name != archive]
     files = [*source.names("MEMORY.md"), *source.names(archive), *logs]
-    seen: set[str] = set()
     for name in source.expect(files):
         place: Place = "memory" if name == "MEMORY.md" else "archive" if name == archive else "log"
-        yield from _records(source, name, place, seen)
+        yield from _records(source, name, place)
     summaries = str(config.get("longMemoryPath") or layout.LONG_MEMORY)
     for path, name in ((layout.LONG_MEMORY, summaries), (layout.USER, "USER.md")):
         if data := source.read(name):
@@ -61,16 +60,12 @@ def read_cursorclaw(source: Source) -> Iterator[Item]:
     yield from items.settings("cursorclaw", config, "continuity")
 
 
-def _records(source: Source, name: str, place: Place, seen: set[str]) -> Iterator[Item]:
-    """The records of a file that are new, and its prose; not the header that the program wrote."""
+def _records(source: Source, name: str, place: Place) -> Iterator[Item]:
+    """The records of a file, and its prose; not the header that the program wrote."""
     day = file_date(name)
     date = datetime(day.year, day.month, day.day, 12, tzinfo=UTC) if day else source.modified(name)
     lines, prose = items.records_of(name, source.read(name) or b"", place, "cursorclaw", date)
-    for line in lines:
-        if isinstance(line, Skip) or line.record.id not in seen:
-            yield line
-        if isinstance(line, Line):
-            seen.add(line.record.id)
+    yield from lines
     own = b"".join(one for one in prose.splitlines(True) if not _TEMPLATE.fullmatch(one.rstrip()))
     if own.strip():
         yield File(name if place == "log" else layout.ROOT_MEMORY, own)

@@ -116,11 +116,7 @@ def run_import(
             writer.finish()
         is_used = any(counts.added or counts.known for counts in report.counts.values())
         if path and not is_used and not importer.detect(source):
-            other = next((one.name for one in IMPORTERS.values() if one.detect(source)), "")
-            like = f"It looks like another: memolith import {other} {quote(path)}"
-            raise FileFormatError(
-                f"{source.path} is not the {importer.what.partition(' (')[0]}.",
-                path=source.path,
-                hint=like if other else f"Give the {importer.what}.",
-            )
+            message = f"{source.path} is not the {importer.what.partition(' (')[0]}."
+            hint = f"Give the {importer.what}, or have it recognised: memolith import {quote(path)}"
+            raise FileFormatError(message, path=source.path, hint=hint)
     return report

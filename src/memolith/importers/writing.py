@@ -69,7 +69,9 @@ class ImportReport(Plain):
     settings: list[str] = field(default_factory=list)  # that were taken over, as `name = value`
     warnings: list[str] = field(default_factory=list)
 
-    def count(self, item: Item, how: Literal["added", "known", "skipped"]) -> None:
+    def count(
+        self, item: Item, how: Literal["added", "known", "skipped"], reason: str = ""
+    ) -> None:
         """Count an item by its kind, and what became of it."""
         kind = item.kind if isinstance(item, Skip) else _KINDS[type(item)]
         if isinstance(item, Line):
@@ -77,11 +79,8 @@ class ImportReport(Plain):
         counts = self.counts.setdefault(kind, Counts())
         counts.read += 1
         setattr(counts, how, getattr(counts, how) + 1)
-
-    def skip(self, item: Item, reason: str) -> None:
-        """Count something that is not taken."""
-        self.count(item, "skipped")
-        self.skipped[reason] += 1
+        if reason:
+            self.skipped[reason] += 1
         if isinstance(item, Skip) and item.where:
             self.skipped_first.setdefault(reason, item.where)
 
@@ -109,14 +108,15 @@ class Writer:
     def take(self, item: Item) -> None:
         """Write an item, now or with the next ones, unless it is here already."""
         if isinstance(item, Skip):
-            self.report.skip(item, item.reason)
+            self.report.count(item, "skipped", item.reason)
         elif isinstance(item, File):
             self._take_file(item)
         else:
             try:
                 kept = self._set(item) if isinstance(item, Value) else self._new(item)
             except MemolithError as error:
-                self.report.skip(item, error.message.partition(";")[0][:160])
+                reason = error.message.partition(";")[0][:160]
+                self.report.count(item, "skipped", reason)
                 return
             if kept is None or isinstance(kept, Value):
                 self.report.count(item, "added" if kept else "known")
