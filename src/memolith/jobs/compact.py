@@ -46,7 +46,7 @@ from memolith.llm.check import MAX_USELESS_ANSWERS, Checked, checked_summary, mo
 from memolith.llm.prompts import choose_summariser
 from memolith.llm.rules import Rules
 from memolith.text.folding import fold
-from memolith.text.summary_line import read_line, short_id
+from memolith.text.summary_line import read_line
 from memolith.text.summary_text import read_summary, summary_lines
 from memolith.text.wording import counted
 from memolith.types import Record
@@ -194,16 +194,12 @@ class CompactJob(Job[CompactPlan]):
         return "" if len(added) <= len(removed) else "there would be more records than before"
 
     def outdated(self, changes: Sequence[Change], snapshot: Snapshot) -> Iterator[str]:
-        """A record in a summary must be neither replaced nor expired nor secret."""
+        """A record in a summary must be neither replaced nor secret."""
         new = list(dict.fromkeys(_new_statements(changes)))
-        now = self._clock.now()
-        dated = b"".join(line for _, line in removed_lines(changes) if b"expires" in line)
-        records = (line.record for line in record_lines(dated))
-        expired = {short_id(one.id) for one in records if one.expires and one.expires <= now}
         told = set(still_told(new, snapshot.ledger()))
         for one in new:
-            if one not in told or expired.issuperset(one.ids):
-                yield f"{', '.join(one.ids)}: it is secret, replaced by a newer record, or has expired"
+            if one not in told:
+                yield f"{', '.join(one.ids)}: it is secret, or a newer record has taken its place"
 
     @staticmethod
     def covered(path: str, hunk: Hunk) -> Iterator[str]:

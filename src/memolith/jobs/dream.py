@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 
 from memolith.files import layout, recall_log
 from memolith.files.folder import Folder
-from memolith.files.promoted import generated_lines
+from memolith.files.promoted import TRAILER, generated_lines
 from memolith.jobs import recall_state
 from memolith.jobs.changes import Edits, inserted_lines, split_lines
 from memolith.jobs.dream_page import Page, appended_diary, diary_entry, write_page
@@ -23,8 +23,6 @@ from memolith.jobs.recall_state import Recalled, RecallState, score
 from memolith.jobs.recalls import fold, read_log
 from memolith.jobs.reports import Change, Hunk
 from memolith.jobs.sources import Sources, secret_names
-from memolith.text.pieces import claim_key
-from memolith.text.promoted_line import TRAILER, read_promoted
 
 MAX_PROMOTED_CHARS = 8_000  # of MEMORY.md; the oldest promoted facts make room
 MAX_ENTRIES = 20_000  # about what a year of an agent's questions leaves
@@ -117,20 +115,13 @@ class DreamJob(Job[Plan]):
         return "" if old == new else "a line that dreaming did not write would have changed"
 
     def outdated(self, changes: Sequence[Change], snapshot: Snapshot) -> Iterator[str]:
-        """A fact is looked up where it was copied from."""
-        sources = Sources(snapshot, self._place)
-        promoted = claims_in(snapshot.read(self._path) or b"")
+        """Facts that would not be promoted as things are now."""
+        now = self.plan(snapshot).changes
+        hold = {line.partition(TRAILER)[0] for _, line in inserted_lines(now)}
         for _, line in inserted_lines(changes):
-            text = line.decode(errors="replace")
-            fact = read_promoted(text) if TRAILER in text else None
-            if fact is not None:
-                found = sources.look_up(fact)
-                if claim_key(fact.text) in promoted:
-                    yield f"{fact.source}: it is in MEMORY.md already"
-                elif isinstance(found, str):
-                    yield f"{fact.source}: {found}"
-                elif found.said_by != fact.said_by:
-                    yield f"{fact.source}: somebody else said it"
+            text, is_fact, _ = line.partition(TRAILER)
+            if is_fact and text not in hold:
+                yield "a fact that would not be promoted any more"
 
     @staticmethod
     def covered(path: str, hunk: Hunk) -> Iterator[str]:

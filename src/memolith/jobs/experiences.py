@@ -8,7 +8,7 @@ What leaves the file goes to the archive.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -16,7 +16,7 @@ from memolith.embed.choose import choose_embedder
 from memolith.errors import EmbeddingError
 from memolith.files import layout
 from memolith.files.chat_log import parse_turn
-from memolith.files.document import Document, Line
+from memolith.files.document import Document
 from memolith.files.gate import new_id
 from memolith.files.ledger import digest, source_of
 from memolith.files.notes import records_in
@@ -50,9 +50,8 @@ _BY_CATEGORY: Mapping[str, float] = {
     "event": 0.5, "turn": 0.4, "turn-summary": 0.3,
 }  # fmt: skip
 _HALF_LIFE_DAYS = 180.0
-_WEIGHT_OF_RECALLS = (
-    0.3  # ten recalls weigh as much as the difference between a decision and chatter
-)
+# Ten recalls weigh as much as the difference between a decision and chatter.
+_WEIGHT_OF_RECALLS = 0.3
 
 
 class ExperienceJob(Job[Plan]):
@@ -72,15 +71,15 @@ class ExperienceJob(Job[Plan]):
         now = self._place.clock.now()
         document = Document.parse(self._config.path, snapshot.read(self._config.path) or b"")
         lines = {record.id: line for line, record in document.records()}
-        stored = {record.id: record for _, record in document.records()}
-        found = self._candidates(snapshot, stored.values())
-        new, warning = _unique(list(stored.values()), found, self._config.uniqueness, now)
-        kept = {**stored, **{record.id: record for record in new}}
-        outdated = list(replaced_by_newer(list(kept.values())))
-        left = {name: record for name, record in kept.items() if name not in outdated}
-        crowded_out = list(self._least_valuable(snapshot, left, now))
-        gone = [name for name in (*outdated, *crowded_out) if name in stored]
-        added = [record for record in new if record.id not in {*outdated, *crowded_out}]
+        stored = [record for _, record in document.records()]
+        found = self._candidates(snapshot, stored, now)
+        new, warning = _unique(stored, found, self._config.uniqueness, now)
+        kept = {record.id: record for record in (*stored, *new)}
+        outdated = set(replaced_by_newer(list(kept.values())))
+        left = [record for record in kept.values() if record.id not in outdated]
+        going = {*outdated, *self._least_valuable(snapshot, left, now)}
+        gone = [lines[name] for name in kept if name in going and name in lines]
+        added = [record for record in new if record.id not in going]
         counts = {
             "looked at": len(found),
             "added": len(added),
@@ -93,26 +92,18 @@ class ExperienceJob(Job[Plan]):
             return Plan(skipped="nothing new was found", counts=counts)
         described = [f"add {counted(len(added), 'experience')}"] if added else []
         described += [f"move {counted(len(gone), 'experience')} to the archive"] if gone else []
+        archive = Edits(ARCHIVE, snapshot.read(ARCHIVE))
+        archive.append(b"".join(line.data.rstrip(b"\r\n") + b"\n" for line in gone))
+        store = Edits(self._config.path, before := snapshot.read(self._config.path))
+        store.remove(line.number for line in gone)
+        text = b"".join(map(encode_line, added))
+        store.append(text if before else layout.load_template(layout.EXPERIENCES) + text)
         return Plan(
             lines=tuple(described),
             counts=counts,
-            changes=self._changes(snapshot, added, [lines[name] for name in gone]),
+            changes=tuple(filter(None, (archive.change() if gone else None, store.change()))),
             warnings=(warning,) if warning else (),
         )
-
-    def _changes(
-        self, snapshot: Snapshot, new: Iterable[Record], gone: Sequence[Line]
-    ) -> tuple[Change, ...]:
-        """The archive with what goes, the file with what comes."""
-        archive = Edits(ARCHIVE, snapshot.read(ARCHIVE))
-        if gone:
-            archive.append(b"".join(line.data.rstrip(b"\r\n") + b"\n" for line in gone))
-        before = snapshot.read(self._config.path)
-        store = Edits(self._config.path, before)
-        store.remove(line.number for line in gone)
-        lines = b"".join(map(encode_line, new))
-        store.append(lines if before else layout.load_template(layout.EXPERIENCES) + lines)
-        return tuple(filter(None, (archive.change() if gone else None, store.change())))
 
     def problem(self, before: Reader, after: Reader) -> str:
         """What left the file must be in the archive; no secret may have come in."""
@@ -125,21 +116,16 @@ class ExperienceJob(Job[Plan]):
         return "a secret would have become an experience" if secret else ""
 
     def outdated(self, changes: Sequence[Change], snapshot: Snapshot) -> Iterator[str]:
-        """A record or turn must still say what an experience repeats."""
+        """Experiences that would not be added as things are now, or not with these words."""
+        hold = {_copied(record) for record in self._added_by(self.plan(snapshot).changes)}
+        for record in self._added_by(changes):
+            if _copied(record) not in hold:
+                yield f"{source_of(record)}: it would not become an experience any more"
+
+    def _added_by(self, changes: Sequence[Change]) -> list[Record]:
         path = self._config.path
-        stored = Document.parse(path, snapshot.read(path) or b"")
-        known = {source_of(record) for _, record in stored.records()}
         lines = b"".join(line for file, line in inserted_lines(changes) if file == path)
-        new = [record for _, record in Document.parse(path, lines).records()]
-        sources = {source_of(record) for record in new}
-        found = self._possible(snapshot, lambda one: source_of(one) in sources) if new else []
-        said = {(source_of(one), one.text, one.provenance) for one in found}
-        for record in new:
-            source = source_of(record)
-            if source in known:
-                yield f"{source}: it was added already"
-            elif (source, record.text, record.provenance) not in said:
-                yield f"{source}: it does not say this any more, or must not be told"
+        return [record for _, record in Document.parse(path, lines).records()]
 
     @staticmethod
     def covered(path: str, hunk: Hunk) -> Iterator[str]:
@@ -149,7 +135,13 @@ class ExperienceJob(Job[Plan]):
             if isinstance(source, str):
                 yield source
 
-    def _candidates(self, snapshot: Snapshot, stored: Collection[Record]) -> list[Record]:
+    def _candidates(
+        self, snapshot: Snapshot, stored: Sequence[Record], now: datetime
+    ) -> list[Record]:
+        """What may become an experience and is new since the last run, oldest first.
+
+        Superseded, expired, secret and forgotten records and text of strangers may not.
+        """
         last_run = max(filter(None, map(_extracted, stored)), default=None)
         since = last_run - _OVERLAP if last_run else None
         undone = undone_by(snapshot.read(UNDONE), self.name)
@@ -157,84 +149,75 @@ class ExperienceJob(Job[Plan]):
         known = {source_of(record) for record in (*stored, *(record for _, record in archived))}
         # A run by hand adds again what was undone, however old it is.
         again, known = (undone, known) if self._place.by_hand else (frozenset(), known | undone)
-
-        def is_new(one: Record) -> bool:
-            source = source_of(one)
-            is_late = since is None or one.created > since or source in again
-            return is_late and source not in known
-
-        return self._possible(snapshot, is_new)
-
-    def _possible(self, snapshot: Snapshot, wanted: Callable[[Record], bool]) -> list[Record]:
-        """Those of all possible experiences that are wanted, oldest first.
-
-        Superseded, expired, secret and forgotten records and text of strangers are not possible.
-        """
-        now, external = self._place.clock.now(), self._place.config.trust.external
+        external = self._place.config.trust.external
         ledger, forgotten = snapshot.ledger(), snapshot.forgotten()
         records = {
             record.id: record
             for path in snapshot.files()
             for record in records_in(path, snapshot.read(path) or b"")
+            if record.category not in _NEVER
+            and record.sensitivity != "secret"
+            and not source_of(record)
         }
         found = [
             _experience(record, bare_text(record.text), record.id, record.category)
             for record in records.values()
-            if record.category not in _NEVER
-            and record.sensitivity != "secret"
-            and record.id not in ledger.secret
-            and not source_of(record)
-            and not ledger.is_past(record.id, now)
+            if record.id not in ledger.secret and not ledger.is_past(record.id, now)
         ]
         found += _from_turns(snapshot.read(layout.CONVERSATIONS) or b"")
         fit = (
             one
             for one in found
-            if wanted(one)
+            if (since is None or one.created > since or source_of(one) in again)
+            and source_of(one) not in known
             and trust_in_file(one.provenance.channel, external) != "external"
-            and len(one.text.split()) >= _MIN_WORDS
-            and any(importance(sentence) > 0 for sentence in sentences(one.text))
-            and not surely_holds_secret(one.text)
+            and _says_something(one.text)
             and not (forgotten and digest(one.text) in forgotten)
         )
         return sorted(fit, key=lambda one: one.created)
 
     def _least_valuable(
-        self, snapshot: Snapshot, left: Mapping[str, Record], now: datetime
-    ) -> Iterator[str]:
+        self, snapshot: Snapshot, left: Sequence[Record], now: datetime
+    ) -> list[str]:
         """Those beyond the cap: by category, recalls and age."""
         too_many = len(left) - self._config.max_count
         if too_many <= 0:
-            return
+            return []
         entries = recall_state.read_state(snapshot.read).entries.values()
-        asked = {entry.claim: entry for entry in entries if entry.claim}
+        asked = {entry.claim: entry.recalls + 2 * entry.used for entry in entries if entry.claim}
 
         def value(record: Record) -> float:
-            recalled = asked.get(claim_key(record.text))
-            age = max(0.0, (now - record.created).total_seconds() / 86400)
-            recalls: float = math.log1p(recalled.recalls + 2 * recalled.used) if recalled else 0.0
-            kind = str(record.metadata.get("category", ""))
-            return (
-                _BY_CATEGORY.get(kind, 0.5)
-                + _WEIGHT_OF_RECALLS * recalls
-                + float(0.5 ** (1 + age / _HALF_LIFE_DAYS))
-            )
+            age_days = max(0.0, (now - record.created).total_seconds() / 86400)
+            recalls = math.log1p(asked.get(claim_key(record.text), 0))
+            worth = _BY_CATEGORY.get(str(record.metadata.get("category", "")), 0.5)
+            freshness = float(0.5 ** (1 + age_days / _HALF_LIFE_DAYS))
+            return worth + _WEIGHT_OF_RECALLS * recalls + freshness
 
-        yield from sorted(left, key=lambda name: (value(left[name]), name))[:too_many]
+        return [one.id for one in sorted(left, key=lambda one: (value(one), one.id))[:too_many]]
+
+
+def _copied(experience: Record) -> tuple[str, str, Provenance]:
+    return source_of(experience), experience.text, experience.provenance
+
+
+def _says_something(text: str) -> bool:
+    is_long = len(text.split()) >= _MIN_WORDS and any(map(importance, sentences(text)))
+    return is_long and not surely_holds_secret(text)
 
 
 def replaced_by_newer(experiences: Sequence[Record]) -> Iterator[str]:
     """The ids of those that a newer one contradicts; what happened, or was only said, is left alone."""
     lasting = sorted(
-        (
-            one
-            for one in experiences
-            if str(one.metadata.get("category", one.category)) not in (*REPEATS, "turn")
-        ),
+        (one for one in experiences if category_of(one) not in (*REPEATS, "turn")),
         key=lambda one: one.created,
     )
     for older, _ in contradicting([one.text for one in lasting]):
         yield lasting[older].id
+
+
+def category_of(record: Record) -> str:
+    """The category of a record; of an experience, that of its source."""
+    return str(record.metadata.get("category", record.category))
 
 
 def _unique(
@@ -242,27 +225,24 @@ def _unique(
 ) -> tuple[list[Record], str]:
     """Those that no stored one says already, and a warning if only words were compared."""
     vectors, warning = None, ""
+    texts = [one.text for one in (*stored, *found)]
     try:
-        vectors = (
-            choose_embedder().embed([one.text for one in (*stored, *found)]) if found else None
-        )
+        vectors = choose_embedder().embed(texts) if found else None
     except EmbeddingError as error:
         warning = f"{error.message} Experiences were compared by words only."
     taken = list(range(len(stored)))
-    texts = [one.text for one in (*stored, *found)]
-    keys = {copy_key(one.text) for one in stored}
+    keys = set(map(copy_key, texts[: len(stored)]))
     new: list[Record] = []
+    common = small_words(texts[len(stored) :])
     for number, one in enumerate(found, len(stored)):
         near = _nearest(vectors, number, taken, threshold) if vectors is not None else []
-        if copy_key(one.text) in keys or any(
-            not tells_apart(one.text, texts[place]) for place in near
-        ):
-            continue
-        taken.append(number)
-        keys.add(copy_key(one.text))
-        new.append(one)
-    common = small_words([one.text for one in found])
-    return [_with_names(one, common, now) for one in new], warning
+        is_copy = copy_key(one.text) in keys
+        if not is_copy and all(tells_apart(one.text, texts[place]) for place in near):
+            taken.append(number)
+            keys.add(copy_key(one.text))
+            names = {"entities": list(entities(one.text, common)), "extracted": encode_time(now)}
+            new.append(replace(one, metadata={**one.metadata, **names}))
+    return new, warning
 
 
 def _nearest(vectors: Vectors, number: int, taken: Sequence[int], threshold: float) -> list[int]:
@@ -283,11 +263,6 @@ def _experience(record: Record, text: str, source: str, category: str) -> Record
         metadata={"source": source, "category": category},
         expires=record.expires,
     )
-
-
-def _with_names(one: Record, common: Collection[str], now: datetime) -> Record:
-    names = {"entities": list(entities(one.text, common)), "extracted": encode_time(now)}
-    return replace(one, metadata={**one.metadata, **names})
 
 
 def _extracted(experience: Record) -> datetime | None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from memolith.files.document import Document
 from memolith.files.ledger import source_of
-from memolith.jobs.experiences import replaced_by_newer
+from memolith.jobs.experiences import category_of, replaced_by_newer
 from memolith.jobs.reports import Relationships
 from memolith.text.names import entities, small_words
 from memolith.types import Record
@@ -32,17 +32,10 @@ def relationships(records: Iterable[Record], experiences: Sequence[Record]) -> R
     left = [one for one in everything if one.id not in outdated]
     small = small_words([one.text for one in left])
     return Relationships(
-        by_category=_grouped(left, lambda record: [_category(record)]),
+        by_category=_grouped(left, lambda record: [category_of(record)]),
         by_session=_grouped(left, lambda record: [record.session]),
         by_entity=_grouped(left, lambda record: entities(record.text, small)),
     )
-
-
-def _category(record: Record) -> str:
-    """Of an experience, the category of its source."""
-    if record.category != "experience":
-        return record.category
-    return str(record.metadata.get("category", "experience"))
 
 
 def _grouped(

@@ -161,14 +161,6 @@ class Sources:
         found = self.statement(entry)
         return "it is not there any more" if found is None else self._objection(found) or found
 
-    def look_up(self, fact: Promoted) -> Statement | str:
-        """The statement that a fact was copied from, or why it cannot be promoted."""
-        claim = claim_key(fact.text)
-        for known, found in self.statements(fact.path) or ():
-            if known == claim and fact.record_id in ("", found.record_id):
-                return self._objection(found) or found
-        return "it is not there any more, or is secret"
-
     def taken_back(self, fact: Promoted) -> str:
         """Why a promoted fact must leave MEMORY.md; "" if it may stay."""
         return (self._ended(fact) if fact.record_id else "") or self._unsaid(fact)
