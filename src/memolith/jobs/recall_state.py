@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
+from typing import Any
 
 from memolith.files.folder import Folder
 from memolith.files.layout import DAILY_FOLDER
@@ -25,10 +26,18 @@ SIGNALS = f"{DREAMS_FOLDER}/phase-signals.json"
 _DAMAGED = ".damaged-"
 # A larger file was not written by us; parsing it would only cost memory.
 _MAX_BYTES = 128_000_000
-_MAX_LINE = 1_000_000_000
 MAX_DAYS = 16
 MAX_QUERIES = 32
-MAX_TAGS = 10
+# The names of an entry's values in ClawCode's file; those that it does not have are left out if empty.
+_KEYS = {
+    "path": "path", "first_line": "startLine", "last_line": "endLine", "snippet": "snippet",
+    "recalls": "recallCount", "total_score": "totalScore", "max_score": "maxScore",
+    "first_at": "firstRecalledAt", "last_at": "lastRecalledAt", "days": "recallDays",
+    "tags": "conceptTags", "queries": "queryHashes", "shown": "shownCount", "used": "usedCount",
+    "claim": "claimHash", "record_id": "recordId", "promoted_at": "promotedAt",
+    "last_queries": "lastQueries",
+}  # fmt: skip
+_OPTIONAL = ("claimHash", "recordId", "promotedAt", "lastQueries")
 # How often it was recalled, over how many days and questions, and how lately. How well it answered
 # is not among them: what answered badly is not counted as a recall, and the rest answered well.
 WEIGHTS: Mapping[str, float] = {"frequency": 0.4, "variety": 0.4, "recency": 0.2}
@@ -115,7 +124,8 @@ def read_state(read: Callable[[str], bytes | None]) -> RecallState:
     """The state on the disk; a missing file is an empty one."""
     content = _load(read(RECALLS))
     raw = content.get("entries", {}) if content is not None else None
-    entries = dict(_entries(raw)) if isinstance(raw, dict) else {}
+    read_entries = {key: _entry(one) for key, one in raw.items()} if isinstance(raw, dict) else {}
+    entries = {key: entry for key, entry in read_entries.items() if entry is not None}
     is_whole = isinstance(raw, dict) and len(entries) == len(raw)
     read_whole = {RECALLS: is_whole, SIGNALS: _load(read(SIGNALS)) is not None}
     content = content or {}
@@ -193,67 +203,32 @@ def _load(data: bytes | None) -> dict[str, object] | None:
     return content if isinstance(content, dict) else None
 
 
-def _entries(raw: Mapping[str, object]) -> Iterator[tuple[str, Recalled]]:
-    for key, value in raw.items():
-        entry = _entry(value) if isinstance(value, dict) else None
-        if entry is not None:
-            yield key, entry
-
-
-def _entry(raw: Mapping[str, object]) -> Recalled | None:
-    last_at = _moment(raw.get("lastRecalledAt"))
-    match raw:
-        case {"path": str(path), "startLine": int(first), "endLine": int(last)}:
-            if not (last_at and 0 < first < _MAX_LINE and 0 < last < _MAX_LINE):
-                return None
-        case _:
-            return None
-    recalls = _count(raw.get("recallCount"))
-    return Recalled(
-        path=path,
-        first_line=first,
-        last_line=last,
-        snippet=_text(raw.get("snippet"))[:SNIPPET_CHARS],
-        recalls=recalls,
-        total_score=min(_number(raw.get("totalScore")), float(recalls)),
-        max_score=min(_number(raw.get("maxScore")), 1.0),
-        first_at=_moment(raw.get("firstRecalledAt")) or last_at,
-        last_at=last_at,
-        days=_texts(raw.get("recallDays"), MAX_DAYS),
-        tags=_texts(raw.get("conceptTags"), MAX_TAGS),
-        queries=_texts(raw.get("queryHashes"), MAX_QUERIES),
-        shown=max(recalls, _count(raw.get("shownCount"))),
-        used=_count(raw.get("usedCount")),
-        claim=_text(raw.get("claimHash")),
-        record_id=_text(raw.get("recordId")),
-        promoted_at=_moment(raw.get("promotedAt")),
-        last_queries=_texts(raw.get("lastQueries"), MAX_QUERIES),
-    )
+def _entry(raw: object) -> Recalled | None:
+    """An entry as somebody wrote it, with every number within its bounds; None if it cannot be one."""
+    if not isinstance(raw, dict):
+        return None
+    read = {name: _READERS[kind](raw.get(_KEYS[name])) for name, kind in _KINDS.items()}
+    if not (read["path"] and read["first_line"] and read["last_line"] and read["last_at"]):
+        return None
+    entry = Recalled(**read)
+    entry.snippet = entry.snippet[:SNIPPET_CHARS]
+    entry.total_score = min(entry.total_score, float(entry.recalls))
+    entry.max_score = min(entry.max_score, 1.0)
+    entry.first_at = read["first_at"] or entry.last_at
+    entry.shown = max(entry.recalls, entry.shown)
+    return entry
 
 
 def _entry_json(entry: Recalled) -> dict[str, object]:
-    optional = {
-        "claimHash": entry.claim,
-        "recordId": entry.record_id,
-        "promotedAt": entry.promoted_at and encode_time(entry.promoted_at),
-        "lastQueries": entry.last_queries,
-    }
+    values = {key: getattr(entry, name) for name, key in _KEYS.items()}
     return {
-        "path": entry.path,
-        "startLine": entry.first_line,
-        "endLine": entry.last_line,
-        "snippet": entry.snippet,
-        "recallCount": entry.recalls,
-        "totalScore": round(entry.total_score, 4),
-        "maxScore": round(entry.max_score, 4),
-        "firstRecalledAt": encode_time(entry.first_at),
-        "lastRecalledAt": encode_time(entry.last_at),
-        "recallDays": entry.days,
-        "conceptTags": entry.tags,
-        "queryHashes": entry.queries,
-        "shownCount": entry.shown,
-        "usedCount": entry.used,
-        **{key: value for key, value in optional.items() if value},
+        key: encode_time(value)
+        if isinstance(value, datetime)
+        else round(value, 4)
+        if isinstance(value, float)
+        else value
+        for key, value in values.items()
+        if value or key not in _OPTIONAL
     }
 
 
@@ -272,10 +247,10 @@ def _text(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _texts(value: object, limit: int) -> tuple[str, ...]:
+def _texts(value: object) -> tuple[str, ...]:
     if not isinstance(value, list):
         return ()
-    return tuple([text[:100] for text in value[-limit:] if isinstance(text, str)])
+    return tuple([text[:100] for text in value[-MAX_QUERIES:] if isinstance(text, str)])
 
 
 def _moment(value: object) -> datetime | None:
@@ -283,3 +258,14 @@ def _moment(value: object) -> datetime | None:
         return None if value is None else parse_time(value, "time")
     except RecordFormatError:
         return None
+
+
+_READERS: Mapping[str, Callable[[object], Any]] = {
+    "str": _text,
+    "int": _count,
+    "float": _number,
+    "tuple[str, ...]": _texts,
+    "datetime": _moment,
+    "datetime | None": _moment,
+}
+_KINDS = {one.name: str(one.type) for one in fields(Recalled)}
