@@ -29,8 +29,6 @@ _MIN_CHARS = (0, 300, 300, 350, 400)  # of a summary's text, by level
 _MAX_CHARS = (0, 1200, 2000, 4800, 5200)
 _LINE_CHARS = 430  # of a summary beside its text
 _BESIDE_TEXT = 180  # of any other line, at least
-_WEIGHTS: Mapping[Trust, float] = {"external": 0.25, "agent": 1.0, "user": 2.0}
-_HALF_LIFE_DAYS = 14  # a day this much older gets half the room
 # Below the limit by this share, so that not every run rewrites the file.
 _SLACK = 0.15
 # Where what must stay fills the limit alone, summaries may still have this share of it.
@@ -237,26 +235,29 @@ def period_of(day: date, level: int) -> str:
 
 
 def _groups(entries: Sequence[Entry], fixed: Size, goal: Size, today: date) -> tuple[Group, ...]:
-    """The groups of which the lines change, with the room for their texts; what does not fit retires."""
+    """The groups of which the lines change, with the room for their texts; what does not fit retires.
+
+    The newest are told at length, the words of strangers last.
+    """
     records, chars = goal.records - fixed.records, goal.chars - fixed.chars
-    groups = list(_by_period(entries, today))
+    groups = _by_period(entries, today)
+    by_worth = sorted(groups, key=lambda one: (one.trust == "external", -one.last.toordinal()))
     fitting: list[Group] = []
-    for group in sorted(groups, key=lambda one: (one.trust == "external", -one.last.toordinal())):
+    for group in by_worth:
         cost = group.entries[0].chars if group.stays else _LINE_CHARS + group.text_chars[0]
         if records >= 1 and chars >= cost:
             records, chars = records - 1, chars - cost
             fitting.append(group)
-    weights = {id(one): 0.0 if one.stays else _weight(one, today) for one in fitting}
-    share = chars / max(1e-9, sum(weights.values()))
-    changed = []
-    for group in groups:
+    room = {}
+    for group in fitting:
         least, most = group.text_chars
-        if id(group) not in weights:
-            changed.append(replace(group, retired=True, max_chars=most))
-        elif not group.stays:
-            more = min(most - least, share * weights[id(group)])
-            changed.append(replace(group, max_chars=least + int(more)))
-    return tuple(changed)
+        more = 0 if group.stays else int(min(most - least, chars))
+        room[id(group)], chars = least + more, chars - more
+    return tuple(
+        replace(one, max_chars=room.get(id(one), one.text_chars[1]), retired=id(one) not in room)
+        for one in groups
+        if id(one) not in room or not one.stays
+    )
 
 
 def _by_period(entries: Iterable[Entry], today: date) -> list[Group]:
@@ -272,12 +273,6 @@ def _by_period(entries: Iterable[Entry], today: date) -> list[Group]:
         for (level, period, trust), members in found.items()
     ]
     return sorted(groups, key=lambda one: (one.entries[0].line.number, one.level))
-
-
-def _weight(group: Group, today: date) -> float:
-    """By age and by whose words they are."""
-    age = max(0, (today - group.last).days) / _HALF_LIFE_DAYS
-    return _WEIGHTS[group.trust] * math.log1p(len(group.entries)) / (1 + age)
 
 
 def is_over(config: Config, folder: Folder) -> bool:

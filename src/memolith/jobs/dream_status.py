@@ -17,6 +17,7 @@ from memolith.jobs.promotion import Judge, Judgement
 from memolith.jobs.recall_state import WEIGHTS, Recalled
 from memolith.jobs.reports import DreamExplanation, DreamStatus
 from memolith.text.pieces import claim_key
+from memolith.types import Citation
 
 _HOW_TO_NAME = "Name it by a citation, the id of its record or its own words; what is tracked: memolith dream status"
 _MAX_WAITING = 10
@@ -69,10 +70,12 @@ def _key(judge: Judge, name: str) -> str:
     # The record in the cited lines may be tracked by its line in another file.
     found = judge.sources.cited(place) if place else []
     ids = {one.record.id for one in found if one.record}
-    claims = {claim_key(one.text) for one in found}
+    claims = {claim_key(name), *(claim_key(one.text) for one in found)}
     matches = [
-        key for key, one in entries.items() if one.record_id in ids or one.claim in claims
-    ] or [key for key, one in entries.items() if _is_meant(one, name)]
+        key
+        for key, one in entries.items()
+        if one.record_id in ids or one.claim in claims or _is_meant(one, name, place)
+    ]
     if len(matches) == 1:
         return matches[0]
     message = f"No tracked statement is called {name!r}."
@@ -83,15 +86,12 @@ def _key(judge: Judge, name: str) -> str:
     raise NotFoundError(message, name=name, hint=_HOW_TO_NAME)
 
 
-def _is_meant(entry: Recalled, name: str) -> bool:
-    cited = parse_citation(name)
-    if cited is not None:
-        same = entry.path == cited.path
-        return same and entry.first_line <= cited.last_line and cited.first_line <= entry.last_line
-    if entry.claim and entry.claim == claim_key(name):
-        return True
-    is_prefix = entry.record_id.startswith(name) or entry.claim.startswith(name)
-    return len(name) >= _MIN_PREFIX and is_prefix
+def _is_meant(entry: Recalled, name: str, place: Citation | None) -> bool:
+    if place is None:
+        is_prefix = entry.record_id.startswith(name) or entry.claim.startswith(name)
+        return len(name) >= _MIN_PREFIX and is_prefix
+    overlaps = entry.first_line <= place.last_line and place.first_line <= entry.last_line
+    return entry.path == place.path and overlaps
 
 
 def _explained(judge: Judge, judged: Judgement, spread: Mapping[str, float]) -> DreamExplanation:

@@ -172,9 +172,7 @@ class Sources:
         data = self._snapshot.read(fact.path) or b""
         if fact.record_id in ledger.secret or (fact.is_of_note and is_broken_secret(data)):
             return "it is secret now"
-        said = (found.record for _, found in self.statements(fact.path) or ())
-        ends = {one.expires for one in said if one and one.id == fact.record_id and one.expires}
-        return "it has expired" if any(end <= self._now for end in ends) else ""
+        return "it has expired" if ledger.is_past(fact.record_id, self._now) else ""
 
     def _unsaid(self, fact: Promoted) -> str:
         """That nobody says it any more; "" if somebody does, or if nobody can tell.
