@@ -50,7 +50,6 @@ class Finding:
     by_user: bool
     said: datetime | None = None
     message: int = field(default=0, repr=False)
-    is_open: bool = field(default=False, repr=False)  # taken back, and nothing was said instead yet
     first: str = field(default="", repr=False)  # the text without its corrections
 
     def add(self, sentence: str) -> None:
@@ -58,7 +57,6 @@ class Finding:
         self.first = self.first or self.text
         ended = self.text if self.text[-1] in ".!?…:;)" else f"{self.text}."
         self.text = f"{ended} {sentence}"
-        self.is_open = not _values(sentence)
 
 
 def extract(messages: Iterable[Message]) -> Iterator[Finding]:
@@ -118,7 +116,7 @@ def _of_user(sentence: str, question: str) -> tuple[str, str]:
     if is_small_talk(sentence) or is_question or is_request:
         return "", ""
     length = len(sentence.split())
-    is_named = bool(_values(sentence) or names_and_numbers(sentence))
+    is_named = _has_value(sentence) or bool(names_and_numbers(sentence))
     is_fact = length >= (_MIN_WORDS_WITH_A_NAME if is_named else _MIN_WORDS)
     category = CATEGORIES.get(kind, kind)
     if question and length <= _ANSWER_WORDS:
@@ -150,37 +148,24 @@ def _assents(message: Message) -> bool:
 def _corrects(last: Finding, sentence: str, asked: str, *, is_same: bool) -> bool:
     """Whether a short sentence belongs to the one found last, so that no first value is saved alone.
 
-    It says so («no, the 27th»), or is nothing but another value of the same kind («16 actually»).
+    It says so («no, the 27th»), or is nothing but another value («16 actually»).
     """
     length = len(sentence.split())
-    if length > _CORRECTION_WORDS:
+    is_request = sentence.endswith("?") or begins("request", sentence)
+    if length > _CORRECTION_WORDS or is_request:
         return False
-    if last.is_open and not is_small_talk(sentence):
-        return True
-    if sentence.endswith("?") or begins("request", sentence):
-        return False
-    values, before = _values(sentence), _values(last.text)
-    is_cued = says("correction", sentence)
-    if asked:  # «no» and «the 8th» may answer it
-        return is_cued and bool(values and before) and len(values) < length
-    if is_cued:
-        return length > 1 or is_same
-    is_bare = length <= _BARE_WORDS and not is_same
-    return is_bare and bool(_kinds(sentence) & _kinds(last.text)) and not kind_of(sentence)
+    have_values = _has_value(sentence) and _has_value(last.text)
+    if says("correction", sentence):
+        return have_values if asked else length > 1 or is_same
+    is_bare = length <= _BARE_WORDS and not (is_same or asked or kind_of(sentence))
+    return is_bare and have_values
 
 
-def _values(text: str) -> set[str]:
-    return {word for word in words(text) if _kind(word)}
-
-
-def _kinds(text: str) -> set[str]:
-    return {kind for word in words(text) if (kind := _kind(word))}
-
-
-def _kind(word: str) -> str:
-    if any(char.isdigit() for char in word):
-        return "number"
-    return "day" if word in WEEKDAYS or word in MONTHS else ""
+def _has_value(text: str) -> bool:
+    """Whether it has a number, a weekday or a month."""
+    return any(
+        word in WEEKDAYS or word in MONTHS or any(map(str.isdigit, word)) for word in words(text)
+    )
 
 
 def _is_secret(sentence: str, question: str) -> bool:

@@ -10,10 +10,9 @@ from dataclasses import dataclass, field, replace
 from memolith.errors import SummariserError
 from memolith.interfaces import Statement, Summariser, Summary
 from memolith.llm.rules import Rules
-from memolith.text.cues import begins, importance
+from memolith.text.cues import begins
 from memolith.text.folding import fold
 from memolith.text.names import entities, names_and_numbers
-from memolith.text.sentences import sentences
 from memolith.text.similarity import NEGATIONS
 from memolith.text.stopwords import is_stop_word
 from memolith.text.terms import stems
@@ -130,13 +129,8 @@ def _problems(line: Statement, cited: Sequence[Statement]) -> Iterator[str]:
         yield "an instruction"
     if not cited:
         yield "without a known record"
-    if not any(map(importance, sentences(text))):
-        yield "small talk"
     source = fold(" ".join(one.text for one in cited))
     yield from _missing(text, source)
-    _, found, rest = source.partition(fold(text).rstrip(" .…"))
-    if found and rest[:2].strip()[:1].isalnum():
-        yield "cut in the middle of a sentence"
     content = _content(text)
     there = {stem for word in words(source) for stem in stems(word)}
     if len(content & there) < _MIN_SHARE * len(content):
