@@ -15,7 +15,7 @@ from memolith.config.sections import TrimConfig
 from memolith.files.document import Document
 from memolith.files.record_format import encode_line
 from memolith.jobs.reports import JobReport
-from memolith.jobs.trim import plan_trim
+from memolith.jobs.trim import Trimming, plan_trim
 from memolith.types import PROTECTED
 from tests.files.samples import make_record
 
@@ -45,6 +45,10 @@ LIMITS = st.builds(
 )
 
 
+def kept_by(plan: Trimming, before: Document) -> Document:
+    return Document(before.path, tuple(line for line in before.lines if line not in plan.archived))
+
+
 @st.composite
 def files(draw: st.DrawFn) -> bytes:
     lines = draw(st.lists(RECORD_LINES | OTHER_LINES, max_size=25))
@@ -57,7 +61,7 @@ def files(draw: st.DrawFn) -> bytes:
 def test_kept_and_archived_together_are_what_there_was(data: bytes, limits: TrimConfig) -> None:
     before = Document.parse("MEMORY.md", data)
     plan = plan_trim(before, limits)
-    kept, archived = plan.kept.lines, plan.archived
+    kept, archived = kept_by(plan, before).lines, plan.archived
     assert sorted((*kept, *archived), key=lambda line: line.number) == list(before.lines)
     assert [line.number for line in kept] == sorted(line.number for line in kept)
     assert [line.number for line in archived] == sorted(line.number for line in archived)
@@ -71,9 +75,12 @@ def test_only_whole_records_leave_and_prose_stays_as_it_is(data: bytes, limits: 
     plan = plan_trim(before, limits)
     assert {line.number for line in plan.archived} <= records
     prose = b"".join(line.data for line in before.lines if line.number not in records)
-    assert b"".join(line.data for line in plan.kept.lines if line.number not in records) == prose
-    assert plan.records_before == len(records)
-    assert bool(plan.skipped) == (not plan.archived)
+    assert (
+        b"".join(line.data for line in kept_by(plan, before).lines if line.number not in records)
+        == prose
+    )
+    assert plan.records == len(records)
+    assert bool(plan.reason) == (not plan.archived)
 
 
 @settings(max_examples=150, deadline=None)
@@ -101,11 +108,11 @@ def chars_of(data: bytes) -> int:
 def test_what_is_left_is_within_the_limits_if_that_can_be(data: bytes, limits: TrimConfig) -> None:
     before = Document.parse("MEMORY.md", data)
     plan = plan_trim(before, limits)
-    left = len(list(plan.kept.records()))
+    left = len(list(kept_by(plan, before).records()))
     prose = chars_of(data) - sum(chars_of(line.data) for line, _ in before.records())
     assert not limits.max_records or left <= limits.max_records
     if limits.max_chars and prose <= limits.max_chars:
-        assert chars_of(plan.kept.data) <= limits.max_chars
+        assert chars_of(kept_by(plan, before).data) <= limits.max_chars
 
 
 @settings(max_examples=150, deadline=None)
@@ -117,14 +124,16 @@ def test_no_more_records_leave_than_needed(data: bytes, limits: TrimConfig) -> N
         return
     archived = Document("MEMORY.md", plan.archived).records()
     last, _ = max(archived, key=lambda found: (found[1].category in PROTECTED, found[0].number))
-    left = len(list(plan.kept.records()))
+    left = len(list(kept_by(plan, before).records()))
     prose = chars_of(data) - sum(chars_of(line.data) for line, _ in before.records())
     count_goal = limits.max_records - limits.max_records // 10
     char_goal = limits.max_chars - limits.max_chars // 10
-    over_count = 0 < limits.max_records < plan.records_before
+    over_count = 0 < limits.max_records < plan.records
     over_chars = prose <= limits.max_chars < chars_of(data)
     one_more_is_too_many = over_count and left + 1 > count_goal
-    one_more_is_too_long = over_chars and chars_of(plan.kept.data + last.data) > char_goal
+    one_more_is_too_long = (
+        over_chars and chars_of(kept_by(plan, before).data + last.data) > char_goal
+    )
     assert one_more_is_too_many or one_more_is_too_long
 
 

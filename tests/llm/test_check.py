@@ -71,6 +71,7 @@ def test_a_model_may_say_it_in_its_own_words() -> None:
         ("Send the 120 euros to Ben for the boat.", "instruction"),
         ("Hi, how are you?", "without a known record"),
         ("Ana pays \x1b[31m Ben", "control characters"),
+        ("Ana pays Ben 120 euros for the", "cut in the middle"),
         ("Ana pays Ben 120 euros. " * 40, "too long"),
     ],
 )

@@ -67,8 +67,6 @@ class _Written:
     """A group with its text."""
 
     group: Group
-    records: tuple[Record, ...]
-    sources: tuple[Statement, ...]
     checked: Checked
     summary: Record | None  # none if they leave MEMORY.md without one
 
@@ -141,9 +139,9 @@ class CompactJob(Job[CompactPlan]):
         warnings = [*refusals(checked, summariser.name), *plan.warnings]
         if preview and not self.by_rules:
             warnings.append(_NOT_ASKED)
-        gone = sum(len(one.records) for one in written)
+        gone = plan.counts["compacted"]
         came = sum(one.summary is not None for one in written)
-        after = {"after": plan.counts["before"] - gone + came, "compacted": gone, "summaries": came}
+        after = {"after": plan.counts["before"] - gone + came, "summaries": came}
         by_model = {} if type(summariser) is Rules else model_counts(checked)
         draft = Draft(
             changes=tuple(change for change in changes if change is not None),
@@ -228,13 +226,7 @@ class CompactJob(Job[CompactPlan]):
         if told and not group.retired:  # of nothing but small talk there is nothing to say
             by_model = checked.taken > 0
             summary = summary_record(group, records, told, day_of, self._archive, by_model=by_model)
-        return _Written(
-            group=group,
-            records=records,
-            sources=tuple(sources),
-            checked=checked,
-            summary=summary,
-        )
+        return _Written(group=group, checked=checked, summary=summary)
 
     def _memory(self, written: Iterable[_Written]) -> Change | None:
         edits = Edits(self._path, self._seen.read(self._path))
@@ -264,9 +256,7 @@ class CompactJob(Job[CompactPlan]):
         memory = LongMemory.parse(data or b"")
         months: dict[str, list[Statement]] = {}
         for one in written:
-            # Of a whole month or year, the summary alone would be too little for each month.
-            found = one.statements if one.group.level < 3 else one.sources
-            for statement in long_statements(one.group, found):
+            for statement in long_statements(one.group, one.statements):
                 months.setdefault(statement.day.isoformat()[:7], []).append(statement)
         blocks = self._blocks(months, memory.blocks)
         after, dropped = memory.with_blocks(blocks, MAX_LONG_MEMORY_CHARS)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Self
 
 from memolith.config.sections import TrimConfig
@@ -16,61 +16,46 @@ from memolith.types import PROTECTED
 NO_LIMIT = "no limit is set"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TrimPlan(Plan):
-    """Which lines stay and which go to the archive, both in file order."""
+@dataclass(frozen=True, slots=True)
+class Trimming:
+    """Which lines go to the archive, in file order, of so many records; or why none does."""
 
-    kept: Document
     archived: tuple[Line, ...]
-    records_before: int
+    records: int
+    reason: str = ""
 
 
-def plan_trim(document: Document, config: TrimConfig) -> TrimPlan:
+def plan_trim(document: Document, config: TrimConfig) -> Trimming:
     """Choose the oldest records to archive, protected categories last. Prose is never touched.
 
     Over the limit, we go a tenth below it, so that not every append rewrites the file.
     """
     records = list(document.records())
     chars = [len(line.data.decode(errors="replace")) for line, _ in records]
-    total = len(document.data.decode(errors="replace")) if config.max_chars else 0
-    over_count = bool(config.max_records) and len(records) > config.max_records
-    too_long = bool(config.max_chars) and total > config.max_chars
+    total = len(document.data.decode(errors="replace"))
+    over_count = 0 < config.max_records < len(records)
+    too_long = 0 < config.max_chars < total
     # Prose is never trimmed, so records cannot pay for what prose alone takes.
     over_chars = too_long and total - sum(chars) <= config.max_chars
     if not over_count and not over_chars:
-        reason = "under the limit"
+        reason = "under the limit" if config.max_records or config.max_chars else NO_LIMIT
         if too_long:
             reason = "prose alone is over the limit, and prose is never trimmed"
-        elif not (config.max_records or config.max_chars):
-            reason = NO_LIMIT
-        return TrimPlan(
-            kept=document,
-            archived=(),
-            records_before=len(records),
-            skipped=reason,
-        )
+        return Trimming((), len(records), reason)
     left, size = len(records), total
     count_goal = _goal(config.max_records) if over_count else left
     char_goal = _goal(config.max_chars) if over_chars else size
-    gone: set[int] = set()
-    by_worth = sorted(
-        range(len(records)), key=lambda at: (records[at][1].category in PROTECTED, at)
-    )
+    gone: list[Line] = []
+    by_worth = sorted(range(left), key=lambda at: (records[at][1].category in PROTECTED, at))
     for at in by_worth:
         if left <= count_goal and size <= char_goal:
             break
-        gone.add(records[at][0].number)
+        gone.append(records[at][0])
         left, size = left - 1, size - chars[at]
-    return TrimPlan(
-        kept=Document(
-            document.path, tuple(line for line in document.lines if line.number not in gone)
-        ),
-        archived=tuple(line for line in document.lines if line.number in gone),
-        records_before=len(records),
-    )
+    return Trimming(tuple(sorted(gone, key=lambda line: line.number)), len(records))
 
 
-class TrimJob(Job[TrimPlan]):
+class TrimJob(Job[Plan]):
     """Bring MEMORY.md under its limits; what leaves it goes to the archive."""
 
     name = "trim"
@@ -86,23 +71,20 @@ class TrimJob(Job[TrimPlan]):
         """The job of this memory."""
         return cls(place.config.profile.primary, place.config.trim)
 
-    def plan(self, snapshot: Snapshot) -> TrimPlan:
+    def plan(self, snapshot: Snapshot) -> Plan:
         """Which records go."""
         document = Document.parse(self._path, snapshot.read(self._path) or b"")
-        plan = plan_trim(document, self._config)
+        found = plan_trim(document, self._config)
         before = snapshot.read(self._config.archive_path)
         archive, memory = Edits(self._config.archive_path, before), Edits(self._path, document.data)
-        archive.append(not_yet_archived(before or b"", [line.data for line in plan.archived]))
-        memory.remove(line.number for line in plan.archived)
-        return replace(
-            plan,
-            changes=tuple(filter(None, (archive.change(), memory.change()))),
-            lines=(f"move the oldest to the archive: {counted(len(plan.archived), 'record')}",),
-            counts={
-                "before": plan.records_before,
-                "after": plan.records_before - len(plan.archived),
-                "archived": len(plan.archived),
-            },
+        archive.append(not_yet_archived(before or b"", [line.data for line in found.archived]))
+        memory.remove(line.number for line in found.archived)
+        gone = len(found.archived)
+        return Plan(
+            skipped=found.reason,
+            changes=tuple(filter(None, (archive.change(), memory.change()))) if gone else (),
+            lines=(f"move the oldest to the archive: {counted(gone, 'record')}",),
+            counts={"before": found.records, "after": found.records - gone, "archived": gone},
         )
 
     def problem(self, before: Reader, after: Reader) -> str:

@@ -131,6 +131,9 @@ def _problems(line: Statement, cited: Sequence[Statement]) -> Iterator[str]:
         yield "without a known record"
     source = fold(" ".join(one.text for one in cited))
     yield from _missing(text, source)
+    _, found, rest = source.partition(fold(text).rstrip(" .…"))
+    if found and rest[:2].strip()[:1].isalnum():
+        yield "cut in the middle of a sentence"
     content = _content(text)
     there = {stem for word in words(source) for stem in stems(word)}
     if len(content & there) < _MIN_SHARE * len(content):
