@@ -24,8 +24,6 @@ _MOST_CHARS = 1_200  # of a record or a line; more of them is cut, at the end of
 _WORTH = {"protected": (1.0, 365.0), "plain": (0.8, 30.0), "repeats": (0.5, 7.0)}
 _WORTH_OF_SUMMARY = (0.7, 180.0)
 _SAME_SESSION = 1.5
-# After so many characters a paragraph is worth half of the first: a hand-written one, a summary.
-_WORTH_OF_PROSE, _WORTH_OF_LONG_MEMORY = (1.5, 2_000), (1.2, 6_000)
 _MARKS = ("<!-- memolith:", "<!-- /memolith:")  # around what jobs write; they tell an agent nothing
 _BULLETS = ("- ", "* ", "+ ")
 _TITLE = "Summary of "
@@ -113,40 +111,36 @@ def _worth_of(category: str) -> tuple[float, float]:
     return _WORTH["protected" if category in PROTECTED else repeats]
 
 
-def of_prose(paragraphs: Iterable[str], *, newest_last: bool = False) -> list[Piece]:
-    """What a person wrote, and what dreaming promoted. The first is worth most, but of a log the last."""
-    return _fading(_stretches(paragraphs), _WORTH_OF_PROSE, _promoted, newest_last=newest_last)
-
-
-def of_long_memory(paragraphs: Iterable[str]) -> list[Piece]:
-    """The lines of LONGMEMORY.md: the newest stand at the end."""
-    return _fading(_stretches(paragraphs), _WORTH_OF_LONG_MEMORY, _summarised, newest_last=True)
-
-
-def _fading(
-    stretches: Iterable[tuple[str, str]],
-    worth: tuple[float, int],
-    made: Callable[[str, float], Piece | None],
+def of_prose(
+    paragraphs: Iterable[str],
+    worth: tuple[float, int] = (1.5, 2_000),
     *,
-    newest_last: bool,
+    newest_last: bool = False,
 ) -> list[Piece]:
-    """The pieces of a file; `made` knows those that a job wrote."""
+    """What a person wrote, and what jobs did. The first is worth most, but of a log the last.
+
+    `worth` says how much, and after how many characters a paragraph is worth half of it.
+    """
     pieces = list[Piece]()
     before = 0
-    everything = list(stretches)
-    for above, stretch in reversed(everything) if newest_last else everything:
+    stretches = list(_stretches(paragraphs))
+    for above, stretch in reversed(stretches) if newest_last else stretches:
         value = worth[0] / (1 + before / worth[1])
-        piece = made(stretch, value) or _by_hand(stretch, value)
+        piece = _promoted(stretch, value) or _summarised(stretch, value) or _by_hand(stretch, value)
         text = above + piece.text
         if text.strip():
-            pieces.append(replace(piece, text=text) if above else piece)
+            pieces.append(replace(piece, text=text))
         before += len(stretch)
     return pieces[::-1] if newest_last else pieces
 
 
 def _by_hand(stretch: str, value: float) -> Piece:
+    """Lines as they are, except one that is longer than anybody reads."""
     told = _compared(quoted_line(stretch.removeprefix("- "), _MOST_CHARS))
-    return Piece(_shown(stretch), value, says=told)
+    is_long = len(stretch) > _MOST_CHARS
+    return Piece(
+        quoted_line(stretch, _MOST_CHARS) if is_long else quoted(stretch), value, says=told
+    )
 
 
 def _summarised(stretch: str, value: float) -> Piece | None:
@@ -198,11 +192,6 @@ def _stretches(paragraphs: Iterable[str]) -> Iterator[tuple[str, str]]:
             above = ""
     if above:
         yield "", above.rstrip("\n")
-
-
-def _shown(stretch: str) -> str:
-    """Lines are kept as they are, but for one that is longer than anybody reads."""
-    return quoted_line(stretch, _MOST_CHARS) if len(stretch) > _MOST_CHARS else quoted(stretch)
 
 
 def _faded(days: float, half_life: float) -> float:

@@ -12,7 +12,7 @@ from datetime import date, timedelta
 
 from memolith.clock import Clock
 from memolith.config.sections import Config, ContextConfig
-from memolith.context.pieces import PieceMaker, of_long_memory, of_prose
+from memolith.context.pieces import PieceMaker, of_prose
 from memolith.context.sharing import Chosen, Piece, TakenBack, choose
 from memolith.context.window import Window, read_window
 from memolith.errors import MemolithError, RefusedError
@@ -41,6 +41,7 @@ _LAYERS = {
 # What is in several of them is told by the first of these.
 _FIRST_TO_TELL = ("user", "today", "yesterday", "summary", "memory", "experiences")
 _WEIGHTS = {name: weight for name, (weight, _) in _LAYERS.items()}
+_WORTH_OF_SUMMARIES = (1.2, 6_000)  # see `of_prose`
 _RULE = "\n\n---\n\n"
 # How many bytes of each file are read, for each character of the budget. What is too far back in
 # the log of a day is still looked for in MEMORY.md.
@@ -177,7 +178,9 @@ class _Reader:
             "memory": self._records("memory", both),
             "experiences": self._records("experiences", (self._config.experiences.path,)),
             "user": of_prose(self._prose("user", layout.USER)),
-            "summary": of_long_memory(self._prose("summary", summary)),
+            "summary": of_prose(
+                self._prose("summary", summary), _WORTH_OF_SUMMARIES, newest_last=True
+            ),
         }
         layers = {name: layers[name] for name in _FIRST_TO_TELL}
         self._take_back(layers)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from memolith.config.sections import ContextConfig
 from memolith.context.deadline import in_time
-from memolith.context.digest import Digest, SecretOn, without_retold
+from memolith.context.digest import SecretOn, digest, without_retold
 from memolith.context.known import Known
 from memolith.errors import RefusedError
 from memolith.files import gate
@@ -95,22 +95,15 @@ def turn_context(
         Found(warnings=(late,)),
     )
     memories = list(_once(_whole_turns(found.memories, may_see)))
-    digest = Digest(
+    shown = digest(
         queries[0],
         without_retold(memories, queries[0], found.past, secret_on),
         list(_once(found.experiences)),
         config.turn_tokens if turn.max_tokens is None else max(0, turn.max_tokens),
         cited=config.citations == "on" or (config.citations == "auto" and turn.kind != "group"),
     )
-    return TurnContext(
-        text=digest.text,
-        hits=digest.hits,
-        experiences=digest.experiences,
-        queries=queries,
-        left_out=digest.left_out,
-        held=len(held),
-        warnings=(*found.warnings, *held_back(held.values())),
-    )
+    warnings = (*found.warnings, *held_back(held.values()))
+    return replace(shown, queries=queries, held=len(held), warnings=warnings)
 
 
 def _allowed(hit: Hit, turn: Turn) -> bool:

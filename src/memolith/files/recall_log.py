@@ -7,7 +7,6 @@ anybody wrote. It never holds a secret record.
 from __future__ import annotations
 
 import json
-import re
 import string
 from collections.abc import Sequence
 from contextlib import suppress
@@ -23,7 +22,7 @@ from memolith.files.record_format import encode_time
 from memolith.results import Hit
 from memolith.text.pieces import Piece, bare_text, claim_key_of_bare, pieces, whole_facts
 from memolith.text.stopwords import keywords
-from memolith.text.terms import SPANISH, stems, terms_of
+from memolith.text.terms import stems, terms_of
 from memolith.text.wording import counted
 from memolith.types import Citation
 
@@ -49,22 +48,15 @@ class _Asked:
 
     def __init__(self, question: str) -> None:
         self._stems = {stem for word in keywords(question[:2000]) for stem in stems(word)}
-        # A stem begins as its word does: the terms of most stretches need not be made. A word may
-        # also begin at a capital, behind a digit or a mark; other scripts are not judged.
-        firsts = {stem.removeprefix(SPANISH)[:1] for stem in self._stems}
-        letters = "".join(sorted(firsts & set(string.ascii_lowercase))) or "0"
-        begins = rf"(?<![a-z])[{letters}]|[{letters.upper()}0-9]|[^\x00-\x7f]"
-        self._candidates = re.compile(rf"(?<!\S)\S*?(?:{begins})\S*")
 
     def words_in(self, text: str) -> list[str]:
         """The words of a statement that the question has too: no word that is in the question alone."""
-        found = [word.strip(string.punctuation).lower() for word in self._candidates.findall(text)]
-        bare = dict.fromkeys(found)
+        bare = dict.fromkeys(word.strip(string.punctuation).lower() for word in text.split())
         return [word for word in bare if not self._stems.isdisjoint(terms_of(word)[1])][:_MAX_WORDS]
 
     def shared(self, text: str) -> int:
         """How many stems of the question a statement has."""
-        found = [terms_of(stretch)[1] for stretch in self._candidates.findall(text)]
+        found = [terms_of(stretch)[1] for stretch in text.split()]
         return len(self._stems.intersection(chain.from_iterable(found)))
 
 

@@ -228,20 +228,16 @@ def _no_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return content
 
 
-def _no_constant(name: str) -> float:
-    raise RecordFormatError(f"{name} is not a JSON number")
-
-
 def _finite(digits: str) -> float:
     number = float(digits)
     if not math.isfinite(number):
-        raise RecordFormatError(f"{digits[:40]} is too large a number")
+        raise RecordFormatError(f"{digits[:40]} is not a finite number")
     return number
 
 
 # `json.loads` would make a new one for every line.
 _decoder = json.JSONDecoder(
-    object_pairs_hook=_no_duplicates, parse_constant=_no_constant, parse_float=_finite
+    object_pairs_hook=_no_duplicates, parse_constant=_finite, parse_float=_finite
 )
 
 
