@@ -18,6 +18,7 @@ from memolith.text.cleaning import one_line
 from memolith.text.cues import begins, expression, plain
 from memolith.text.quotation import held_back
 from memolith.text.stopwords import is_stop_word
+from memolith.text.tables import word_list
 from memolith.text.tokens import words
 from memolith.types import SESSION_KINDS, Citation, SessionKind
 from memolith.visibility import may_see
@@ -263,19 +264,9 @@ def derive(message: str) -> tuple[str, ...]:
 _COMMAND = re.compile(
     r"/(?:(?P<name>[A-Za-z][A-Za-z-]*)(?:\s|$)|agent:|[A-Za-z][\w-]*:\w)", re.IGNORECASE
 )
-_COMMANDS = frozenset(
-    """about add-dir agents apps approvals auth bashes branch btw bug chat clear commands compact compress config
-    context copy cost diff directory doctor editor effort exit export extensions fast feedback fork help hooks
-    ide init keybindings login logout loop mcp memory mention model models new output-style permissions plan
-    plugin plugins pr-comments privacy prompts quit release-notes reload rename reset restart restore resume
-    review rewind rules sandbox schedule security-review settings shortcuts skills start stats status
-    statusline stop summarize tasks terminal-setup theme think todos tools undo upgrade usage verbose vim
-    voice""".split()
-)
+_COMMANDS = word_list("commands")
 # A question may be made of words that say nothing about its subject: "where is it".
-_ASKING = frozenset(
-    "what who whom whose where when why how which que quien quienes donde cuando como cual cuales".split()
-)
+_ASKING = word_list("asking")
 _LETTER = re.compile(r"\w")
 _LONGEST_LOOKED_AT = 200
 _MOST_WORDS = 8  # who says more says something

@@ -9,13 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from memolith.text.tables import word_list
+
 _TAG = re.compile(r"<(?P<end>/?)(?P<name>[A-Za-z][\w.:-]{0,60})(?P<rest>[^<>]{0,300})>")
 # Besides names with a hyphen or underscore, which hosts like and prose has not.
-_OF_HOSTS = frozenset(
-    "system context instructions instruction thinking reasoning tool tools stdout stderr bash shell file files "
-    "document documents output result results attachment attachments environment metadata recap memory "
-    "functions function invoke reminder transcript".split()
-)
+_OF_HOSTS = word_list("tags of hosts")
 # Where a host marks what the user typed, all else in the message is the host's.
 _TYPED = re.compile(r"<user_query>(.*?)</user_query>", re.DOTALL)
 _RECAP = re.compile(

@@ -8,25 +8,17 @@ from collections.abc import Collection, Iterator
 from memolith.text.date_phrases import MONTHS, WEEKDAYS
 from memolith.text.folding import fold
 from memolith.text.stopwords import is_stop_word
+from memolith.text.tables import word_list
 
 _WORD = re.compile(r"[^\W\d_][\w'’-]*")
 _HANDLE = re.compile(r"(?<![\w.])@[A-Za-z]\w{1,38}|[\w.+-]{1,64}@[\w-]{1,64}\.\w{2,10}")
 _SENTENCE_END = re.compile(r"[.!?:;…]\s*$|^\W*$")
 # Capitals that name a day, a month or a person speaking, and what sentences often begin with.
-_NO_NAMES = frozenset(
-    "today tomorrow yesterday ayer anoche hoy mañana ahora gestern heute morgen jetzt user operator agent assistant note remember please never always ok yes"
-    " met asked decided fixed added moved said told wants prefers likes uses deploy deployed backups"
-    " uhr pr prs eur usd gbp"
-    " deadline meeting rent weekly daily todo idea next open pending dinner lunch standing running"
-    " new old bug bugs fix tests build built bought wrote found lost got made went took chose paid"
-    " sent swam ran won gave kept left began spent".split()
-)
+_NO_NAMES = word_list("no names")
 # «Solved», «Resolving»: with so many letters more before the ending, hardly ever a name.
 _PARTICIPLE = re.compile(r"[A-Z][a-z]{3,}(?:ed|ing)")
-_NAMES_LIKE_PARTICIPLES = frozenset(
-    "alfred mohammed mohamed wilfred winifred manfred beijing sterling boeing fleming browning"
-    " harding reading".split()
-)
+_NAMES_LIKE_PARTICIPLES = word_list("names like participles")
+_DAYS = WEEKDAYS.keys() | MONTHS.keys()
 _TITLES = frozenset({"Dr", "Dra", "Mr", "Mrs", "Ms", "Prof", "Sr", "Sra", "St"})
 _MOST = 12
 _NUMBER = re.compile(r"\d+(?:[.,:/-]\d+)*")
@@ -34,9 +26,7 @@ _NAMED = re.compile(
     r"(?<![.!?…])\s(?:[A-ZÀ-ÖØ-ÞА-ЯΑ-Ω][\w'’-]+|[a-z]+[A-Z]\w*)|https?://\S+|[\w.+-]{1,64}@[\w-]+\.\w+|"
     r"\b[\w-]{1,100}\.(?:md|py|ts|js|toml|json|ya?ml|com|org|io|net|dev)\b|\b[A-Z]{2,}[\w-]*\b|(?:/[\w.-]+){2,}"
 )
-_COMMON = frozenset(
-    "the a an i we he she they it this that these those in on at for of to and or but if when im ive ill id".split()
-)
+_COMMON = word_list("common")
 
 
 def names_and_numbers(sentence: str) -> frozenset[str]:
@@ -62,9 +52,9 @@ def entities(text: str, common: Collection[str] = ()) -> tuple[str, ...]:
     >>> entities("Rents went up", common={"rents"})
     ()
     """
-    found = dict.fromkeys(name for name in _names(text[:4000], common))
-    handles = (match[0] for match in _HANDLE.finditer(text[:4000]))
-    return tuple(dict.fromkeys([*found, *handles]))[:_MOST]
+    text = text[:4000]
+    handles = [match[0] for match in _HANDLE.finditer(text)]
+    return tuple(dict.fromkeys([*_names(_HANDLE.sub("@", text), common), *handles]))[:_MOST]
 
 
 def small_words(texts: Collection[str]) -> frozenset[str]:
@@ -78,22 +68,17 @@ def _names(text: str, common: Collection[str]) -> Iterator[str]:
     run: list[str] = []
     end = 0
     for match in _WORD.finditer(text):
-        word = match[0].rstrip("'’-.")
-        word = re.sub(r"['’]s$", "", word)
+        word = re.sub(r"['’]s$|['’-]+$", "", match[0])
         gap = text[end : match.start()]
         begins = bool(_SENTENCE_END.search(text[: match.start()][-3:]))
-        if run and gap != " " and not (gap == ". " and run[-1] in _TITLES):
+        is_name = _is_name(word, begins=begins, common=common)
+        goes_on = gap == " " or (gap == ". " and bool(run) and run[-1] in _TITLES)
+        if run and not (is_name and goes_on):
             yield " ".join(run)
             run = []
-        if _is_name(word, begins=begins, common=common) and "@" not in (
-            text[match.start() - 1 : match.start()],
-            text[match.end() : match.end() + 1],
-        ):
+        if is_name:
             run.append(word)
-        elif run:
-            yield " ".join(run)
-            run = []
-        end = match.end() if match[0] == word else -1
+        end = match.start() + len(word)
     if run:
         yield " ".join(run)
 
@@ -101,22 +86,12 @@ def _names(text: str, common: Collection[str]) -> Iterator[str]:
 def _is_name(word: str, *, begins: bool, common: Collection[str]) -> bool:
     if not word[:1].isupper() or len(word) < 2 or word.lower() in _NO_NAMES:
         return False
-    if is_stop_word(word) or _is_of_dates(fold(word)):
+    # A month has a small letter in Spanish, so Julio is somebody.
+    days = {fold(word), fold(word).removesuffix("s")} & _DAYS
+    if is_stop_word(word) or days - {"julio"}:
         return False
     is_plain = word[1:] == word[1:].lower()  # neither an acronym nor camel case
     if not (begins and is_plain):
         return True
-    return word.lower() not in common and not _is_participle(word)
-
-
-def _is_of_dates(word: str) -> bool:
-    # A month has a small letter in Spanish, so Julio is somebody.
-    return (
-        word in WEEKDAYS
-        or word.removesuffix("s") in WEEKDAYS
-        or (word in MONTHS and word != "julio")
-    )
-
-
-def _is_participle(word: str) -> bool:
-    return bool(_PARTICIPLE.fullmatch(word)) and word.lower() not in _NAMES_LIKE_PARTICIPLES
+    is_participle = _PARTICIPLE.fullmatch(word) and word.lower() not in _NAMES_LIKE_PARTICIPLES
+    return not is_participle and word.lower() not in common

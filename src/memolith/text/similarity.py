@@ -6,22 +6,14 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
 from memolith.text.folding import fold
+from memolith.text.tables import word_list
 from memolith.text.tokens import words
 
 # The only words that may differ between copies: «must», «after», «all» or «his» are not among them.
-SMALL = frozenset(
-    "a an the this these is are was were be been being am has have had it its that of in on at and so as"
-    " just also too very there then el la los las un una unos unas lo de del al en es son era eran fue ser"
-    " esta estan ha han que se y tambien muy"
-    " der die das den dem des ein eine einen einem einer ist sind wird".split()
-)
+SMALL = word_list("small")
 
 # One of these more or less turns a sentence into its opposite.
-NEGATIONS = frozenset(
-    "no not never none nothing neither nor without dont doesnt didnt isnt arent wasnt werent cant cannot"
-    " couldnt wont wouldnt shouldnt hasnt havent hadnt ni nunca jamas nada nadie ningun ninguna sin tampoco"
-    " nicht kein keine keinen keinem keiner nie niemals nichts ohne pas jamais aucun aucune non nao nunca".split()
-)
+NEGATIONS = word_list("negations")
 
 
 def jaccard(one: AbstractSet[str], other: AbstractSet[str]) -> float:

@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Literal
 
 from memolith.text.folding import fold
-from memolith.text.tables import read_words
+from memolith.text.tables import read_words, word_list
 from memolith.text.tokens import words
 
 Language = Literal["en", "es"]
@@ -139,13 +139,7 @@ def _written(language: Language) -> list[str]:
 
 _SHORTEST, _LONGEST = 3, 32
 # Words of every diary, which tell nothing about what it is about.
-_GENERIC = frozenset(
-    "also always back can day days done file get got going good has have just like lot made make many"
-    " memory need new note notes now often one really record said say says see set still take text thing"
-    " things think time today tomorrow use used uses user using want wants way week well will work year"
-    " yesterday dia dias hace hacer hecho hoy manana nota notas nuevo siempre tiempo usa usar usuario ayer"
-    " quiere tiene vez".split()
-)
+_GENERIC = word_list("generic")
 _NUMBERS = re.compile(r"[\d.,:/_-]+(?:st|nd|rd|th)?", re.ASCII)
 
 

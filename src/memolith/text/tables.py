@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
+from functools import cache
 
 Table = Mapping[str, list[tuple[str, ...]]]
 
@@ -34,6 +35,12 @@ def read_lists(name: str) -> dict[str, list[str]]:
         section: [entry for row in rows for entry in row[0].split(", ")]
         for section, rows in read_table(name).items()
     }
+
+
+@cache
+def word_list(section: str) -> frozenset[str]:
+    """The words of a section of `words.txt`."""
+    return frozenset(read_lists("words.txt")[section])
 
 
 def read_words(name: str) -> list[str]:
