@@ -18,6 +18,7 @@ from memolith.files.backup import prune_backups, save_backup
 from memolith.files.document import Document
 from memolith.files.folder import Folder
 from memolith.files.journal import Journal
+from memolith.files.ledger import every_file
 from memolith.files.passages import ledger_for, secret_lines
 from memolith.files.record_format import encode_line, is_utf16, not_utf8
 from memolith.files.transaction import Transaction
@@ -94,7 +95,9 @@ def write_file(transaction: Transaction, edit: Edit, journal: Journal, *, keep: 
     if after.data == before.data:
         return EditReport(path=edit.path, version=version_of(data))
     versions = {} if edit.by_user else _new_versions(before, after, edit, now)
-    after, warnings = _admitted(transaction, before, _with_old(before, after, versions), edit)
+    after, warnings = _admitted(
+        transaction, before, _with_old(folder, before, after, versions), edit
+    )
     lines = b"".join(map(encode_line, versions.values()))
     homes = {layout.daily_log(journal.clock.day_of(now)), journal.primary} if lines else set()
     content = after.data + (lines if edit.path in homes else b"")
@@ -245,10 +248,20 @@ def _new_versions(
     return found
 
 
-def _with_old(before: Document, after: Document, versions: Mapping[int, Record]) -> Document:
-    """The document with the old lines where new versions take their place: they stay as history."""
+def _with_old(
+    folder: Folder, before: Document, after: Document, versions: Mapping[int, Record]
+) -> Document:
+    """The document with the old lines where new versions take their place; logs are history.
+
+    From MEMORY.md an old version goes, if another file has it.
+    """
+    if not versions:
+        return after
+    others = [] if layout.is_daily_log(after.path) else [*every_file(folder)]
+    elsewhere = b"".join(folder.read(path) or b"" for path in others if path != after.path)
     lines = {record.id: line.data.rstrip(b"\r\n") + b"\n" for line, record in before.records()}
-    old = {number: lines[new.supersedes or ""] for number, new in versions.items()}
+    replaced = {number: new.supersedes or "" for number, new in versions.items()}
+    old = {at: b"" if name.encode() in elsewhere else lines[name] for at, name in replaced.items()}
     data = b"".join(old.get(line.number, line.data) for line in after.lines)
     return Document.parse(after.path, data)
 
