@@ -13,7 +13,7 @@ from memolith.errors import JobNotFoundError, MemolithError, RefusedError
 from memolith.files import gate
 from memolith.files.ledger import Ledger, find_record
 from memolith.files.passages import ledger_for
-from memolith.jobs import apply, approve, diffs, history
+from memolith.jobs import apply, approve, diffs, history, reports
 from memolith.jobs.chat import read_chat
 from memolith.jobs.compact import CompactJob
 from memolith.jobs.compact_plan import is_over
@@ -25,18 +25,7 @@ from memolith.jobs.forget import forget_record, forget_turns, of_channel
 from memolith.jobs.integrity import scan
 from memolith.jobs.job import Job, P, Workplace, index_changes, purge_index
 from memolith.jobs.relationships import relationships, stored_experiences
-from memolith.jobs.reports import (
-    ChannelReport,
-    DreamExplanation,
-    DreamStatus,
-    FlushReport,
-    JobList,
-    JobReport,
-    Receipt,
-    Relationships,
-    ScanReport,
-    ScheduledRun,
-)
+from memolith.jobs.reports import JobList, JobReport
 from memolith.jobs.run import ANOTHER_JOB, apply_proposal, run_job, run_unattended, trim
 from memolith.jobs.scheduler import Run, last_runs, note_run
 from memolith.jobs.timeline import open_chats, receipts
@@ -138,11 +127,11 @@ class Jobs:
         warnings = tuple(f"{path} could not be read in full; it was set aside." for path in aside)
         return replace(report, warnings=(*report.warnings, *warnings))
 
-    def dream_status(self) -> DreamStatus:
+    def dream_status(self) -> reports.DreamStatus:
         """What is tracked, and what a dream would promote now."""
         return dream_status(self._place)
 
-    def explain(self, key: str) -> DreamExplanation:
+    def explain(self, key: str) -> reports.DreamExplanation:
         """Why a statement is promoted or not; by its key, citation, record id or claim."""
         gate.check_is_text(key=key)
         return explain(self._place, key)
@@ -180,7 +169,7 @@ class Jobs:
         self.store.note_shown(held, text, "experiences")
         return replace(found, hits=held)
 
-    def relationships(self) -> Relationships:
+    def relationships(self) -> reports.Relationships:
         """Experiences and preferences in groups: by category, by session and by name."""
         records = self.store.records()
         return replace(relationships(records, self.experiences()), warnings=records.warnings)
@@ -192,7 +181,7 @@ class Jobs:
         session: str = "main",
         dry_run: bool = False,
         include_secret: bool = True,
-    ) -> FlushReport:
+    ) -> reports.FlushReport:
         """Save what matters of a chat that is about to be lost, unless it is known already.
 
         `turns` is a list of messages (`role` and `content`, or as JSON), lines of JSON, or text with "User:" and
@@ -223,7 +212,7 @@ class Jobs:
         """What to tell an agent that is to save by itself before its context is shortened."""
         return load_prompt("flush", today=self._place.clock.today().isoformat())
 
-    def scan(self) -> ScanReport:
+    def scan(self) -> reports.ScanReport:
         """Contradictions, stale and double records, broken citations, open secrets; no fixes."""
         with self._place.reading() as folder:
             return scan(folder, self._place.clock.now())
@@ -265,12 +254,12 @@ class Jobs:
             return JobList()
         with self._place.reading() as folder:
             runs = tuple(
-                ScheduledRun(job=run.job, at=run.at, came_of=run.came_of or None)
+                reports.ScheduledRun(job=run.job, at=run.at, came_of=run.came_of or None)
                 for run in last_runs(folder).values()
             )
             return JobList(history.kept_jobs(folder), runs, history.damage_messages(folder))
 
-    def receipts(self, limit: int = 50, offset: int = 0) -> tuple[Receipt, ...]:
+    def receipts(self, limit: int = 50, offset: int = 0) -> tuple[reports.Receipt, ...]:
         """What was handed to agents, when and why, newest first: the log of recalls."""
         gate.check_is_number(limit=limit, offset=offset)
         if not self.store.profile.exists:
@@ -323,7 +312,7 @@ class Jobs:
         )
         return self._run(job, dry_run=dry_run)
 
-    def forget_channel(self, channel: str, *, dry_run: bool = False) -> ChannelReport:
+    def forget_channel(self, channel: str, *, dry_run: bool = False) -> reports.ChannelReport:
         """Remove every record and turn that came in by a channel; this cannot be undone."""
         gate.check_is_text(channel=channel)
         self._check_user("forget a whole channel")
