@@ -111,11 +111,15 @@ def status_of(error: Exception) -> int:
 
 
 def error_answer(
-    error: Exception, path: str, root: str, headers: Mapping[str, str] | None = None
+    error: Exception,
+    path: str,
+    root: str,
+    headers: Mapping[str, str] | None = None,
+    sent: object = None,
 ) -> Answer:
     """The answer to a request that failed, in the form that callers of this path expect.
 
-    `root` is the folder of the memory: commands in hints lead to it.
+    `root` is the folder of the memory: commands in hints lead to it. `sent` is the body, if it is known.
     """
     status = status_of(error)
     detail = detail_of(error, root)
@@ -124,7 +128,9 @@ def error_answer(
     if path == RECALL_PATH:
         content = {"ok": False, "error": detail["message"]}
     elif path == RPC_PATH:
-        content = rpc_failure(detail, str(uuid.uuid4()))
+        number = sent.get("id") if isinstance(sent, dict) else None
+        envelope: Json = {"id": number} if type(number) in (str, int) else {}
+        content = {**envelope, "auditId": str(uuid.uuid4()), **rpc_failure(detail)}
     retry = {"Retry-After": "1"} if status in (429, 503) else {}
     return Answer(content, status, {**(headers or {}), **retry})
 
@@ -139,11 +145,11 @@ def detail_of(error: Exception, root: str) -> dict[str, str]:
     return detail
 
 
-def rpc_failure(detail: Mapping[str, str], audit: str) -> Json:
-    """A call by RPC that failed, under the number that the log has too."""
+def rpc_failure(detail: Mapping[str, str]) -> Json:
+    """What a call by RPC that failed is answered with."""
     code = detail["kind"].upper().replace("-", "_")
     rest = {key: text for key, text in detail.items() if key != "kind"}
-    return {"auditId": audit, "ok": False, "error": {"code": code, **rest}}
+    return {"ok": False, "error": {"code": code, **rest}}
 
 
 _MAX_PROBLEMS = 5

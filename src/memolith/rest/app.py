@@ -31,6 +31,7 @@ from memolith.rest import events, routes, seed_routes
 from memolith.rest.answers import (
     ERRORS,
     RECALL_PATH,
+    RPC_PATH,
     V1,
     Answer,
     ErrorAnswer,
@@ -184,14 +185,14 @@ async def _failed(request: Request, error: Exception) -> Answer:
     return error_answer(error, request.url.path, (await memory_of(request)).root)
 
 
-async def _malformed(request: Request, error: Exception) -> Answer:
-    problems = error.errors() if isinstance(error, RequestValidationError) else ()
-    if any(problem["type"] == "json_invalid" for problem in problems):
-        return await _failed(request, not_json())
-    # The original knows no 422.
-    status = 400 if request.url.path == RECALL_PATH else 422
-    refusal = RequestError(status, "request", in_words(problems), hint=_taken(request))
-    return await _failed(request, refusal)
+async def _malformed(request: Request, error: RequestValidationError) -> Answer:
+    path, problems = request.url.path, error.errors()
+    refusal = not_json()
+    if not any(problem["type"] == "json_invalid" for problem in problems):
+        # The originals know no 422.
+        status = 400 if path in (RECALL_PATH, RPC_PATH) else 422
+        refusal = RequestError(status, "request", in_words(problems), hint=_taken(request))
+    return error_answer(refusal, path, (await memory_of(request)).root, sent=error.body)
 
 
 def _taken(request: Request) -> str:
@@ -207,9 +208,9 @@ def _taken(request: Request) -> str:
     return f"It takes {', '.join(fields)}." if fields else ""
 
 
-async def _refused(request: Request, error: Exception) -> Answer:
-    status = error.status_code if isinstance(error, HTTPException) else 500
-    headers, message = None, _REASONS.get(status, "The request is wrong.")
+async def _refused(request: Request, error: HTTPException) -> Answer:
+    status, headers = error.status_code, None
+    message = _REASONS.get(status, "The request is wrong.")
     if status == 405:
         allowed = _allowed(request)
         headers, message = {"Allow": allowed}, f"Use {allowed.replace(', ', ' or ')} here."

@@ -99,7 +99,6 @@ class Events:
         self._root = os.path.realpath(memory.root)
         self.metrics = metrics
         self._listeners = set[asyncio.Queue[ServerSentEvent]]()
-        self._number = 0
         self._loop: asyncio.AbstractEventLoop | None = None
         metrics.listeners.set_function(lambda: len(self._listeners))
 
@@ -147,8 +146,7 @@ class Events:
                 self._loop.call_soon_threadsafe(self._send, kind, content)
 
     def _send(self, kind: str, content: dict[str, object]) -> None:
-        self._number += 1
-        event = ServerSentEvent(event=kind, data=content, id=str(self._number))
+        event = ServerSentEvent(event=kind, data=content)
         for waiting in self._listeners:
             if waiting.full():  # a listener that does not read learns that it missed something
                 while not waiting.empty():

@@ -5,13 +5,12 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import uuid
 from collections.abc import Callable, Mapping
 from typing import Annotated, Literal, TypeVar
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Response
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from memolith.errors import MemolithError
@@ -25,7 +24,6 @@ from memolith.rest.answers import (
     RequestError,
     detail_of,
     in_words,
-    not_json,
     rpc_failure,
     status_of,
 )
@@ -39,16 +37,6 @@ router = APIRouter()
 
 _MAX_INPUT_CHARS = 8192
 _MAX_KEYWORDS = 24
-
-
-async def _json_of(request: Request) -> object:
-    try:
-        return json.loads(await request.body() or b"null")
-    except (ValueError, RecursionError):
-        raise not_json() from None
-
-
-JsonBody = Annotated[object, Depends(_json_of)]  # what is wrong with it is said in their own form
 
 
 class RecallEntry(BaseModel):
@@ -215,28 +203,18 @@ class WriteParams(Params):
     response_model=RpcAnswer,
     response_model_exclude_unset=True,
     responses={status: {"model": RpcAnswer} for status in ERRORS},
-    openapi_extra={
-        "requestBody": {
-            "required": True,
-            "content": {"application/json": {"schema": RpcRequest.model_json_schema()}},
-        }
-    },
 )
-def rpc(body: JsonBody, memory: TheMemory) -> Json | Response:
+def rpc(body: RpcRequest, memory: TheMemory) -> Json | Response:
     """Call a method: `memory.listLogs`, `memory.getFile` or `memory.writeFile`."""
     audit = str(uuid.uuid4())
-    sent_id = body.get("id") if isinstance(body, dict) else None
-    has_id = isinstance(sent_id, str | int) and not isinstance(sent_id, bool)
-    envelope: Json = {"id": sent_id} if has_id else {}
+    envelope: Json = {"auditId": audit} if body.id is None else {"id": body.id, "auditId": audit}
     try:
-        request = _read(RpcRequest, body)
-        result = _call(memory, request)
+        result = _call(memory, body)
     except (MemolithError, RequestError) as error:
         log.info("msg=rpc audit=%s ok=false kind=%s", audit, error.kind)
-        failure = rpc_failure(detail_of(error, memory.root), audit)
-        return Answer({**envelope, **failure}, status_of(error))
-    log.info("msg=rpc audit=%s ok=true method=%s", audit, request.method)
-    return {**envelope, "auditId": audit, "ok": True, "result": result}
+        return Answer({**envelope, **rpc_failure(detail_of(error, memory.root))}, status_of(error))
+    log.info("msg=rpc audit=%s ok=true method=%s", audit, body.method)
+    return {**envelope, "ok": True, "result": result}
 
 
 def _call(memory: Memory, request: RpcRequest) -> Json:
