@@ -26,8 +26,8 @@ import numpy as np
 import psutil
 
 from memolith.index.sqlite import SqliteIndex
-from memolith.index.words import TERM_UNIT, term_hash
-from memolith.interfaces import FileChange, FileState, Index, IndexedChunk, Terms
+from memolith.index.words import as_terms
+from memolith.interfaces import FileChange, FileState, Index, IndexedChunk
 from memolith.results import Chunk, Filters
 from tests.engines import servers
 from tests.engines.test_qmd import real
@@ -83,9 +83,7 @@ def _indexed(path: str, line: int, text: str, vector: Any) -> IndexedChunk:
         path=path, kind="prose", text="", first_line=line, last_line=line, offset=line, size=300
     )
     digest = blake2b(f"{path} {line}".encode(), digest_size=16).digest()
-    hashes = np.array([term_hash(term) for term in terms], np.int64)
-    counts = np.array([min(255, count / TERM_UNIT) for count in terms.values()], np.uint8)
-    return IndexedChunk(chunk, digest, digest, Terms(hashes, counts, sum(terms.values())), vector)
+    return IndexedChunk(chunk, digest, digest, as_terms(terms), vector)
 
 
 def open_engine(engine: str, folder: Path) -> tuple[Index, Callable[[], int], Callable[[], None]]:

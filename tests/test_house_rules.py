@@ -23,7 +23,7 @@ MAX_CODE_LINES_OF_A_FUNCTION = 50
 # module. A ceiling goes down with every change that makes a folder smaller. Raising one takes a
 # page in docs/decisions that names the promise behind it.
 CEILINGS = {
-    "(top)": (2_001, 16),
+    "(top)": (2_000, 16),
     "adapters": (351, 6),
     "cli": (2_712, 12),
     "config": (591, 4),
@@ -33,8 +33,8 @@ CEILINGS = {
     "files": (3_402, 26),
     "hosts": (619, 7),
     "importers": (1_096, 9),
-    "index": (1_424, 9),
-    "ingest": (998, 8),
+    "index": (1_430, 9),
+    "ingest": (885, 7),
     "jobs": (7_805, 47),
     "llm": (416, 4),
     "mcp_server": (1_157, 6),

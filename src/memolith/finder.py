@@ -15,7 +15,7 @@ from memolith.errors import EmbeddingError, IndexUnavailableError
 from memolith.files import gate
 from memolith.files.chunk_text import read_texts
 from memolith.ingest.open_index import OpenIndex
-from memolith.ingest.own_words import OwnWords
+from memolith.ingest.own_words import reader_of_questions
 from memolith.ingest.sync import text_digest
 from memolith.interfaces import Reranker
 from memolith.results import Filters, SearchResult
@@ -32,7 +32,6 @@ class Finder:
 
     def __init__(self, root: str, config: Config, clock: Clock) -> None:
         self.index = OpenIndex(root, config, clock)
-        self._words = OwnWords()
 
     def search(
         self, question: str, limit: int, filters: Filters, *, explain: bool = False
@@ -110,7 +109,7 @@ class Finder:
                 explain=explain,
                 reranker=reranker,
             )
-            reader, problems = self._words.read(roots.own, config)
+            reader, problems = reader_of_questions(roots.own, config)
             query = QueryContext(
                 plan=plan(question, today, reader),
                 today=today,

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from memolith.index.words import as_terms
 from memolith.interfaces import WORD_START, FileChange, Index, IndexedChunk, IndexReplacedError
 from memolith.results import Filters
 from tests.contract.engines import ENGINES, Engine
@@ -23,7 +24,6 @@ from tests.index.samples import (
     indexed,
     keys_of,
     make_chunk,
-    pack_terms,
     put,
     state_of,
     texts_at,
@@ -111,7 +111,7 @@ def test_everything_about_a_chunk_comes_back_but_its_text(index: Index) -> None:
         supersedes="r0",
         expires=datetime(2027, 1, 1, tzinfo=UTC),
     )
-    item = IndexedChunk(chunk, b"d" * 16, b"i" * 16, pack_terms({"kept": 1.0}))
+    item = IndexedChunk(chunk, b"d" * 16, b"i" * 16, as_terms({"kept": 1.0}))
     index.replace_files([FileChange(chunk.path, state_of(chunk.path), [item])])
     (found,) = index.fetch(keys_of(index, "kept")).values()
     assert found.digest == b"d" * 16

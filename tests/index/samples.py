@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from memolith.index.vectors import normalised
-from memolith.index.words import TERM_UNIT, term_hash
-from memolith.interfaces import FileChange, FileState, IndexedChunk, Terms
+from memolith.index.words import as_terms
+from memolith.interfaces import FileChange, FileState, IndexedChunk
 from memolith.results import Chunk, Filters
-from memolith.text.terms import is_second_form, term_counts
+from memolith.text.terms import term_counts
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from memolith.interfaces import Index, Vectors
 
 MODEL = ("test model", 16)
@@ -31,14 +29,6 @@ def vector_of(text: str) -> Vectors:
     return normalised(total[None])[0]
 
 
-def pack_terms(terms: Mapping[str, float]) -> Terms:
-    """The terms of one text, as `ingest.terms` makes those of many."""
-    hashes = np.array([term_hash(term) for term in terms], np.int64)
-    counts = [min(255, int(count / TERM_UNIT + 0.5)) or 1 for count in terms.values()]
-    length = sum(count for term, count in terms.items() if not is_second_form(term))
-    return Terms(hashes, np.array(counts, np.uint8), length)
-
-
 def make_chunk(text: str, path: str = "MEMORY.md", line: int = 1, **fields: object) -> Chunk:
     """A chunk of prose on one line."""
     place = {"first_line": line, "last_line": line, "offset": 100 * line, "size": len(text)}
@@ -52,7 +42,7 @@ def indexed(chunk: Chunk, *, embedded: bool = True) -> IndexedChunk:
         chunk,
         blake2b(chunk.text.encode(), digest_size=16).digest(),
         blake2b(repr(parts).encode(), digest_size=16).digest(),
-        pack_terms(term_counts(chunk.text)),
+        as_terms(term_counts(chunk.text)),
         vector_of(chunk.text) if embedded else None,
     )
 

@@ -12,10 +12,10 @@ import pytest
 
 from memolith.index import arrays, sqlite, words
 from memolith.index.sqlite import SqliteIndex
-from memolith.index.words import K1, B
+from memolith.index.words import K1, B, as_terms
 from memolith.interfaces import FileChange, IndexedChunk
 from memolith.text.terms import term_counts
-from tests.index.samples import ALL, MODEL, make_chunk, pack_terms, state_of
+from tests.index.samples import ALL, MODEL, make_chunk, state_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,7 +61,7 @@ def put(index: SqliteIndex, texts: list[Counter[str]], path: str = "a.md") -> No
                 make_chunk("", path, line),
                 b"",
                 f"{path} {line}".encode(),
-                pack_terms(text),
+                as_terms(text),
                 np.ones(MODEL[1], np.float32),
             )
             for line, text in enumerate(texts[at : at + 100], at + 1)
@@ -125,5 +125,5 @@ def test_places_in_a_block_fit_into_two_bytes() -> None:
 def test_a_text_is_as_long_as_its_words_however_many_stems_each_is_stored_under() -> None:
     english, spanish = term_counts("the meetings"), term_counts("las reuniones")
     assert len(spanish) == 2 * len(english)
-    assert [pack_terms(terms).length for terms in (english, spanish)] == [2, 2]
-    assert pack_terms(term_counts("東京")).length == 1
+    assert [as_terms(terms).length for terms in (english, spanish)] == [2, 2]
+    assert as_terms(term_counts("東京")).length == 1

@@ -8,7 +8,6 @@ import numpy as np
 
 from memolith.embed.static_model import StaticModel
 from memolith.ingest.taking_in import prepared
-from memolith.ingest.terms import Vocabulary
 from memolith.results import Chunk
 from tests.index.samples import make_chunk
 
@@ -21,13 +20,12 @@ def said(number: int) -> Chunk:
 
 
 def test_a_large_file_needs_little_more_room_than_a_part_of_it() -> None:
-    vocabulary = Vocabulary()
-    list(prepared([said(number) for number in range(10)], vocabulary, MODEL, MODEL, []))
+    list(prepared([said(number) for number in range(10)], MODEL, MODEL, []))
     peaks = []
     for size in (1_000, 6_000):
         chunks = [said(number) for number in range(size)]
         tracemalloc.start()
-        made = list(prepared(chunks, vocabulary, MODEL, MODEL, []))
+        made = list(prepared(chunks, MODEL, MODEL, []))
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
         assert len(made) == size
@@ -36,12 +34,10 @@ def test_a_large_file_needs_little_more_room_than_a_part_of_it() -> None:
 
 def test_each_chunk_gets_what_is_its_own() -> None:
     chunks = [said(number) for number in range(2_500)]
-    together = list(prepared(chunks, Vocabulary(), MODEL, MODEL, []))
+    together = list(prepared(chunks, MODEL, MODEL, []))
     for at in (0, 999, 1_000, 2_499):
         terms, vector, tokens = together[at]
-        ((own_terms, own_vector, own_tokens),) = prepared(
-            [chunks[at]], Vocabulary(), MODEL, MODEL, []
-        )
+        ((own_terms, own_vector, own_tokens),) = prepared([chunks[at]], MODEL, MODEL, [])
         assert sorted(terms.hashes) == sorted(own_terms.hashes)
         assert tokens == own_tokens
         assert np.allclose(vector, own_vector, atol=1e-5)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memolith.interfaces import USER, Terms
+from memolith.text.terms import is_second_form
 
 if TYPE_CHECKING:
     import apsw
@@ -38,6 +39,16 @@ def term_hash(term: str) -> int:
     """The number a term is stored under, the same in every process."""
     digest = blake2b(term.encode(errors="surrogatepass"), digest_size=8).digest()
     return int.from_bytes(digest, "little", signed=True)
+
+
+def as_terms(counts: Mapping[str, float]) -> Terms:
+    """How often a text has each term, as the index takes it."""
+    hashes = np.fromiter(map(term_hash, counts), np.int64, len(counts))
+    often = np.fromiter(counts.values(), np.float64, len(counts)) / TERM_UNIT
+    # A word that is stored under a second stem is not two words: texts of one language would
+    # count as twice as long as those of another.
+    length = sum(count for term, count in counts.items() if not is_second_form(term))
+    return Terms(hashes, np.clip(often.round(), 1, 255).astype(np.uint8), length)
 
 
 def add_postings(db: apsw.Connection, added: Mapping[int, Terms]) -> None:

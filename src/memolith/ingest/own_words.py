@@ -2,59 +2,44 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from memolith.config.sections import SETTINGS, Config
 from memolith.errors import MemolithError
 from memolith.files.folder import Folder
 from memolith.search.plan import Reader
 from memolith.text.cleaning import shown_path
 from memolith.text.stopwords import StopWords
-from memolith.text.synonyms import Synonyms, load_synonyms
+from memolith.text.synonyms import load_synonyms
 
 _MAX_BYTES = 1 << 20
 _SHOWN_PROBLEMS = 3
+# Each search reads the files, which change seldom.
+_load_synonyms, _load_stop_words = lru_cache(8)(load_synonyms), lru_cache(8)(StopWords.load)
 
 
-class OwnWords:
-    """Keeps what was read, so that a search pays for reading only."""
+def reader_of_questions(folder: Folder, config: Config) -> tuple[Reader, tuple[str, ...]]:
+    """The reader of questions, and what is wrong with the files in the profile."""
+    search, problems = config.search, list[str]()
+    synonyms = _text(folder, "search.synonyms_path", search.synonyms_path, problems)
+    stop_words = _text(folder, "search.stop_words_path", search.stop_words_path, problems)
+    reader = Reader(
+        synonyms=_load_synonyms(synonyms) if synonyms else None,
+        stop_words=_load_stop_words(stop_words),
+        config=search,
+    )
+    if reader.synonyms is not None:
+        shown = reader.synonyms.problems[:_SHOWN_PROBLEMS]
+        problems += [f"{shown_path(search.synonyms_path)}, {one}." for one in shown]
+    return reader, tuple(problems)
 
-    def __init__(self) -> None:
-        """Nothing is read before it is needed."""
-        self._data: dict[str, bytes] = {}
-        self._synonyms: Synonyms | None = None
-        self._stop_words = StopWords()
 
-    def read(self, folder: Folder, config: Config) -> tuple[Reader, tuple[str, ...]]:
-        """The reader of questions, and what is wrong with the files in the profile."""
-        search = config.search
-        problems = [
-            *self._read(folder, "search.synonyms_path", search.synonyms_path),
-            *self._read(folder, "search.stop_words_path", search.stop_words_path),
-        ]
-        if self._synonyms is not None:
-            shown = self._synonyms.problems[:_SHOWN_PROBLEMS]
-            problems += [f"{shown_path(search.synonyms_path)}, {one}." for one in shown]
-        reader = Reader(
-            synonyms=self._synonyms,
-            stop_words=self._stop_words,
-            config=search,
-        )
-        return reader, tuple(problems)
-
-    def _read(self, folder: Folder, key: str, path: str) -> list[str]:
-        """Read a file again if it has changed."""
-        problems = []
-        try:
-            data = folder.read(path, limit=_MAX_BYTES)
-        except MemolithError as error:
-            data, problems = None, [f"{error.message} Its words are not used."]
-        else:
-            if data is None and path != SETTINGS[key].default:
-                problems = [f"There is no file {shown_path(path)}, which {key} names."]
-        if self._data.get(key) != data:
-            text = (data or b"").decode(errors="replace")
-            if key == "search.synonyms_path":
-                self._synonyms = load_synonyms(text) if data is not None else None
-            else:
-                self._stop_words = StopWords.load(text)
-        self._data[key] = data or b""
-        return problems
+def _text(folder: Folder, key: str, path: str, problems: list[str]) -> str:
+    try:
+        data = folder.read(path, limit=_MAX_BYTES)
+    except MemolithError as error:
+        problems.append(f"{error.message} Its words are not used.")
+        return ""
+    if data is None and path != SETTINGS[key].default:
+        problems.append(f"There is no file {shown_path(path)}, which {key} names.")
+    return (data or b"").decode(errors="replace")

@@ -15,9 +15,9 @@ from memolith.errors import EmbeddingError, MemolithError
 from memolith.files.chunking import chunk_appended, chunk_file
 from memolith.files.disk_view import MAX_FILE_BYTES
 from memolith.index.vectors import REFUSED, normalised
+from memolith.index.words import as_terms
 from memolith.ingest.flaws import MOST_CHARS, without_noise
 from memolith.ingest.sync import RACY, Patience, Sources, as_seen, text_digest
-from memolith.ingest.terms import Vocabulary
 from memolith.interfaces import (
     Embedder,
     FileState,
@@ -30,6 +30,7 @@ from memolith.interfaces import (
 from memolith.results import Chunk
 from memolith.text.cleaning import shown_path
 from memolith.text.synonyms import in_english
+from memolith.text.terms import term_counts
 from memolith.types import Progress, Stamp
 
 # Chunks in one transaction: many, because their postings are written together; few when time is short.
@@ -39,6 +40,8 @@ _FILES_AT_ONCE = 256
 _PREPARED_AT_ONCE = 1_000
 # A search waits for the words of all new chunks, but for the vectors of so many only.
 _EMBEDDED_FOR_A_SEARCH = 1_000
+# How much a term in the titles above counts, against 1 in the text.
+HEADING_WEIGHT = 0.5
 # So much of a text is looked through for its best passage; a chunk of a file is not longer.
 SPELLED_CHARS = 2_000
 
@@ -69,7 +72,6 @@ class Work:
         self._embedder = embedder
         self._known = known
         self._patience = patience
-        self._vocabulary = Vocabulary()
         self._cut: list[Cut] = []
         self._waiting = 0
         self.warnings: list[str] = []
@@ -123,7 +125,7 @@ class Work:
         ]
         is_later = self._patience.is_search and self.chunks > _EMBEDDED_FOR_A_SEARCH
         models = (None, None) if is_later else (self._embedder, self._sources.word_vectors)
-        made = prepared(new, self._vocabulary, *models, self.warnings)
+        made = prepared(new, *models, self.warnings)
         changes = []
         for cut, some in zip(self._cut, identities, strict=True):
             items = [
@@ -205,7 +207,6 @@ def cut_file(
 
 def prepared(
     chunks: Sequence[Chunk],
-    vocabulary: Vocabulary,
     embedder: Embedder | None,
     word_vectors: WordVectors | None,
     warnings: list[str],
@@ -213,12 +214,17 @@ def prepared(
     """Of each chunk its terms, its vector and its tokens."""
     for at in range(0, len(chunks), _PREPARED_AT_ONCE):
         some = chunks[at : at + _PREPARED_AT_ONCE]
-        texts = [
-            (chunk.text[:MOST_CHARS], f"{chunk.heading[:MOST_CHARS]}\n{chunk.around}")
-            for chunk in some
-        ]
         vectors = embed(embedder, some, warnings)
-        yield from zip(vocabulary.pack(texts), vectors, spell(word_vectors, some), strict=True)
+        yield from zip(map(_terms, some), vectors, spell(word_vectors, some), strict=True)
+
+
+def _terms(chunk: Chunk) -> Terms:
+    """How often a chunk says each term; what stands above or around it counts less."""
+    terms: dict[str, float] = dict(term_counts(chunk.text[:MOST_CHARS]))
+    titles = term_counts(f"{chunk.heading[:MOST_CHARS]}\n{chunk.around}")
+    for term, count in titles.items():
+        terms[term] = terms.get(term, 0) + count * HEADING_WEIGHT
+    return as_terms(terms)
 
 
 def embed(
