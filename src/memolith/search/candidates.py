@@ -28,6 +28,9 @@ Staged = Sequence[tuple[str, "Candidates"]]  # after each stage, by its name
 
 # The constant of the original paper; between 20 and 100 our benchmark moves by less than its noise.
 RRF_K = 60
+# How many of each ranking take part in the fusion: more change no recall (benchmarks/recall). Who wants
+# many hits gets them.
+NOMINATED = 200
 # How much a vote of the chat or file counts for one of its chunks.
 GROUP = 0.5
 _NO_VECTOR = "The model gave no vector for this question. Searched by words only."

@@ -14,7 +14,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 
 from memolith.interfaces import NEAR, Nomination
-from memolith.search.candidates import Candidates, QueryContext
+from memolith.search.candidates import NOMINATED, Candidates, QueryContext
 from memolith.search.plan import QueryPlan
 from memolith.text.choices import TRANSLATION, with_halves
 from memolith.text.terms import term_counts
@@ -61,7 +61,9 @@ def _tells_little(found: Nomination, held: list[float], query: QueryContext) -> 
 
 def _nearness(found: Nomination, near: float) -> float:
     """How near the nearest is, by how near it would be by chance."""
-    draws = math.sqrt(2 * math.log(max(found.chunks, 2)))
+    # Fewer candidates are all that the filters let through.
+    there = len(found.signals.keys)
+    draws = math.sqrt(2 * math.log(max(2, there if there < NOMINATED else found.chunks)))
     by_chance = (_SPREAD * draws + _MARGIN) * min(1 - found.mean_similarity, near / NEAR)
     nearest = float(found.signals.meaning.max()) - found.mean_similarity
     return nearest / by_chance if by_chance > 0 else 0.0

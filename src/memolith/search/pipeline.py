@@ -17,6 +17,7 @@ from memolith.interfaces import NEAR, Embedder, Index, Nomination, Reranker, Wor
 from memolith.results import WEAK, Chunk, Filters, ReadText, SearchResult
 from memolith.search import reorder, votes
 from memolith.search.candidates import (
+    NOMINATED,
     Candidates,
     QueryContext,
     Stage,
@@ -35,9 +36,7 @@ from memolith.text.wording import counted
 
 Stages = list[tuple[str, Stage]]
 
-# How many of each ranking take part in the fusion, and how many of those are staged: more change no
-# recall (benchmarks/recall). Who wants many hits gets them.
-NOMINATED = 200
+# How many of those that take part in the fusion are staged: more change no recall (benchmarks/recall).
 CONSIDERED = 200
 
 
