@@ -72,8 +72,7 @@ class Question:
         self._text_stages = text_stages(config, self._reranking)
         self.reading = Reading(index, resources.read_texts, resources.digest)
         vector, self._warnings = meaning_of(plan.meant, resources.embedder)
-        most = max(NOMINATED, query.limit)
-        self._nominated = find_candidates(index, plan, vector, kinds, most)
+        self._nominated = find_candidates(index, plan, vector, kinds, max(NOMINATED, query.limit))
 
     def answer(self, filters: Filters, limit: int) -> SearchResult:
         """The best hits of one kind; what could not be done is said in the warnings."""
