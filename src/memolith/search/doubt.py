@@ -62,8 +62,7 @@ def _tells_little(found: Nomination, held: list[float], query: QueryContext) -> 
 def _nearness(found: Nomination, near: float) -> float:
     """How near the nearest is, by how near it would be by chance."""
     there = len(found.signals.keys)  # if they are few, all that the filters let through
-    chunks = found.chunks if there >= NOMINATED else there
-    draws = math.sqrt(2 * math.log(max(chunks, 2)))
+    draws = math.sqrt(2 * math.log(max(2, there if there < NOMINATED else found.chunks)))
     by_chance = (_SPREAD * draws + _MARGIN) * min(1 - found.mean_similarity, near / NEAR)
     nearest = float(found.signals.meaning.max()) - found.mean_similarity
     return nearest / by_chance if by_chance > 0 else 0.0
