@@ -22,7 +22,7 @@ _MAX_CHARS = 600
 # Of the room, in percent; the rest is for records that the model does not mention.
 _SHARE_OF_THE_MODEL = 75
 _MIN_SHARE = 0.5  # of the content words of a line, in the records it cites
-MAX_USELESS_ANSWERS = 3  # in a row; then the rules write the rest of a job
+MAX_USELESS_ANSWERS = 2  # in a row; then the rules write the rest of a job
 # Addresses, paths, options, placeholders and everything in backticks.
 _LITERAL = re.compile(
     r"`[^`]+`|https?://\S+|\S+@\S+|\S*[\w~.]*/[\w./~-]+|--?\w[\w-]*|\$\S+|\b\w+(?:[._]\w+)+\b"

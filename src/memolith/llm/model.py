@@ -19,7 +19,6 @@ _MAX_BYTES = 2_000_000  # of an answer
 _MAX_NOTES_CHARS = 100_000  # of one question; the rules write of older notes
 _RETRIED = (408, 409, 425, 429, 500, 502, 503, 504)
 _PAUSE_SECONDS = 0.5
-_MAX_FAILURES = 2  # in a row; then the rules write the rest of the job at once
 _MAX_MESSAGE_CHARS = 160
 _WHAT_TO_DO = {
     401: "It does not accept the key: see MEMOLITH_LLM_KEY.",
@@ -40,7 +39,6 @@ class OpenAiCompatible:
         """Nothing is sent before the first summary."""
         self._config = config
         self._key = key
-        self._failures = 0
 
     @property
     def name(self) -> str:
@@ -51,32 +49,24 @@ class OpenAiCompatible:
         """Ask once; a statement that holds a key or password is never sent."""
         notes = _newest([one for one in statements if not holds_secret(one.text)])
         prompt = load_prompt("summarise", max_chars=str(max_chars), notes=summary_lines(notes))
-        tokens = 0
-        try:
-            answer = self._ask(prompt)
-            tokens = _tokens(answer)
-            lines = _read(answer)
-        except SummariserError as error:  # what was answered is paid all the same
-            self._failures += 1
-            raise SummariserError(error.message, hint=error.hint, tokens=tokens) from error
-        self._failures = 0
-        return Summary(statements=lines, tokens=tokens)
+        answer = self._ask(prompt)
+        tokens = _tokens(answer)  # of a useless answer too: it is paid all the same
+        match answer:
+            case {"choices": [{"message": {"content": str(content)}}, *_]}:
+                return Summary(statements=tuple(read_lines(content)), tokens=tokens)
+        raise SummariserError("The answer has no message.", tokens=tokens)
 
     def _ask(self, prompt: str) -> object:
-        if self._failures >= _MAX_FAILURES:
-            raise SummariserError("It was not asked: it had failed before, or was too slow.")
         problem = ""
         for attempt in range(self.max_retries + 1):
             if attempt:
                 threading.Event().wait(_PAUSE_SECONDS * 2 ** (attempt - 1))
             try:
                 answer = self._send(prompt)
-            except TooLateError as error:
-                # A server that is slow once is slow for the whole job.
-                self._failures = _MAX_FAILURES
-                raise SummariserError(f"No answer from {self._config.url}: {error}.") from error
             except NoAnswerError as error:
                 problem = f"No answer from {self._config.url}: {error}."
+                if isinstance(error, TooLateError):
+                    break
                 continue
             except TooLargeError as error:
                 raise SummariserError(f"{self._config.url}: {error}.") from error
@@ -116,13 +106,6 @@ def _parse(body: bytes) -> object:
         return json.loads(body)
     except (ValueError, RecursionError) as error:
         raise SummariserError("The answer is not JSON.") from error
-
-
-def _read(answer: object) -> tuple[Statement, ...]:
-    match answer:
-        case {"choices": [{"message": {"content": str(content)}}, *_]}:
-            return tuple(read_lines(content))
-    raise SummariserError("The answer has no message.")
 
 
 def _tokens(answer: object) -> int:
