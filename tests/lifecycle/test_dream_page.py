@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from memolith.files.promoted import blocks, generated_lines
 from memolith.jobs.changes import split_lines
-from memolith.jobs.dream_page import fact_line
+from memolith.jobs.dream import fact_line
 from memolith.jobs.forget import without_fact
 from memolith.text.pieces import claim_key
 from memolith.text.promoted_line import Promoted

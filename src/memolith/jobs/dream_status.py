@@ -10,8 +10,7 @@ from memolith.files import layout, recall_log
 from memolith.files.passages import parse_citation
 from memolith.files.promoted import blocks
 from memolith.jobs.changes import split_lines
-from memolith.jobs.dream import Recalls, read_recalls
-from memolith.jobs.dream_page import last_dream
+from memolith.jobs.dream import Recalls, last_dream, read_recalls
 from memolith.jobs.job import Snapshot, Workplace
 from memolith.jobs.promotion import Judge, Judgement
 from memolith.jobs.recall_state import WEIGHTS, Recalled

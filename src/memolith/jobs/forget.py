@@ -32,7 +32,7 @@ from memolith.files.tail import QUARANTINE
 from memolith.files.transaction import Transaction
 from memolith.jobs import recall_state, recalls
 from memolith.jobs.approve import CHAT_FILES
-from memolith.jobs.dream_page import without_themes
+from memolith.jobs.dream import without_themes
 from memolith.jobs.history import decode_report, encode_report, scrubbed
 from memolith.jobs.reports import ChannelReport, ForgetReport
 from memolith.jobs.sources import names_lost
