@@ -189,15 +189,12 @@ def _is_text(part: object) -> bool:
 
 
 def _as_messages(by_user: bool, text: str) -> Iterator[Message]:
-    """A message that a host gave a role, without who says it where the text repeats that.
-
-    A user may hand over a whole chat as one message: what the agent says in it is the agent's.
-    """
+    """A message that a host gave a role; a user may hand over a whole chat as one message."""
     mark = _speaker().match(text)
     if by_user and mark and mark["user"]:
         yield from _spoken(text)
-    elif bare := _without_speaker(text, by_user=by_user):
-        yield Message(by_user, bare)
+    elif text.strip():
+        yield Message(by_user, text.strip())
 
 
 def _spoken(text: str) -> Iterator[Message]:
@@ -206,15 +203,8 @@ def _spoken(text: str) -> Iterator[Message]:
     is_read = True
     for mark in (*_speaker().finditer(text), None):
         said = text[start : mark.start() if mark else len(text)].strip()
-        if is_read and (bare := _without_speaker(said, by_user=by_user)):
-            yield Message(by_user, bare)
+        if is_read and said:
+            yield Message(by_user, said)
         if mark:
             start, by_user = mark.end(), bool(mark["user"])
             is_read = by_user or bool(mark["agent"])
-
-
-def _without_speaker(text: str, *, by_user: bool) -> str:
-    """The text without the mark of its own speaker, which some hosts write twice: «User: User: Hi»."""
-    mark = _speaker().match(text)
-    is_own = mark is not None and bool(mark["user" if by_user else "agent"])
-    return text[mark.end() :].strip() if mark is not None and is_own else text
