@@ -20,7 +20,6 @@ from memolith.jobs.changes import (
     Edits,
     inserted_lines,
     not_yet_archived,
-    removed_lines,
     replaced,
     split_lines,
 )
@@ -287,13 +286,12 @@ class CompactJob(Job[CompactPlan]):
 
 
 def _new_statements(changes: Sequence[Change]) -> Iterator[Statement]:
-    """What summaries and the long memory would tell that they do not tell yet."""
-    before = {line.strip() for _, line in removed_lines(changes)}
+    """What summaries and the long memory would tell."""
     for path, line in inserted_lines(changes):
-        if path.startswith(layout.ARCHIVE_FOLDER) or line.strip() in before:
+        if path.startswith(layout.ARCHIVE_FOLDER):
             continue
-        summaries = [one.record.text for one in record_lines(line) if b"compaction" in line]
-        for row in "\n".join(summaries or [line.decode(errors="replace")]).split("\n"):
+        texts = [one.record.text for one in record_lines(line)] or [line.decode(errors="replace")]
+        for row in texts[0].split("\n"):
             if found := read_line(row.strip()):  # ids of records that are only counted may hold
                 yield Statement(day=found.day, text=found.text, ids=found.names)
 
