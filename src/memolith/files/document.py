@@ -13,6 +13,7 @@ from memolith.files.record_format import (
     claims_to_be_record,
     json_part,
     parse_line,
+    readable_record,
 )
 from memolith.text.cleaning import shown_path
 from memolith.types import Citation, Record
@@ -85,6 +86,12 @@ class Line:
         A fence shows what is inside, but not if that speaks of a secret.
         """
         return claims_to_be_record(self.data) and (not self.fenced or b"secret" in self.data)
+
+    @property
+    def is_secret(self) -> bool:
+        """Whether it is a secret record, also in a code fence, or a broken one that may have been."""
+        record = readable_record(self.data) if self.may_be_secret else None
+        return self.may_be_secret and (record is None or record.sensitivity == "secret")
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,7 +44,6 @@ _WORDS = (_SECRET, b'"supersedes"', b'"expires"')
 # A note may spell its mark in any case, and a damaged record inside makes it secret too.
 _WORDS_OF_NOTE = (b"secret", b"supersedes", b"expires", b'"text"', b'"id"')
 _MADE_BY_JOBS = (b'"experience"', b'"compaction"')
-_TEXT, _BEHIND_TEXT = b'"text":', b',"provenance":{'
 _DAY = timedelta(days=1)
 _MAX_CACHED_FILES = 20_000
 
@@ -282,14 +281,11 @@ def find_newest(folder: Folder, record_id: str) -> Record:
 
 def records_saying(folder: Folder, texts: Iterable[str]) -> dict[str, Record]:
     """The records of any file that say one of these very texts, by id."""
-    sought = frozenset(map(encode_json, texts))
+    words = [b'"text":' + encode_json(text) for text in texts]
     found: dict[str, Record] = {}
     for path in every_file(folder):
-        for line in (folder.read(path) or b"").split(b"\n"):
-            start = line.find(_TEXT) + len(_TEXT)
-            is_sought = line[start : line.find(_BEHIND_TEXT, start)] in sought
-            if is_sought and (record := readable_record(line)):
-                found.setdefault(record.id, record)
+        for record in records_with(path, folder.read(path) or b"", words):
+            found.setdefault(record.id, record)
     return found
 
 

@@ -12,7 +12,7 @@ from itertools import chain, count
 from memolith.clock import Clock
 from memolith.errors import RefusedError
 from memolith.files import layout
-from memolith.files.document import Damage, Document, Line
+from memolith.files.document import Damage, Document
 from memolith.files.folder import Folder
 from memolith.files.front_matter import (
     HeaderValue,
@@ -26,7 +26,6 @@ from memolith.files.record_format import (
     encode_time,
     parse_sensitivity,
     parse_time,
-    readable_record,
 )
 from memolith.files.transaction import Transaction
 from memolith.types import Citation, Provenance, Record, Sensitivity
@@ -108,7 +107,7 @@ def parse_note(path: str, data: bytes) -> Record | None:
         return None
     header = parse_header(parts[0])
     sensitivity = sensitivity_in(header)
-    if any(map(_may_be_secret, Document.parse(path, parts[1]).lines)):
+    if any(line.is_secret for line in Document.parse(path, parts[1]).lines):
         sensitivity = "secret"  # the text of a note is shown as a whole or not at all
     expires = header.get("expires")
     keywords = header.get("keywords", header.get("tags"))
@@ -221,14 +220,6 @@ def _confidence(header: dict[str, object]) -> float:
     if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1:
         return float(value)
     return 1.0
-
-
-def _may_be_secret(line: Line) -> bool:
-    """Whether a line inside a note is a secret record, or a damaged one that may have been."""
-    if not line.may_be_secret:
-        return False
-    record = readable_record(line.data)
-    return record is None or record.sensitivity == "secret"
 
 
 def _text(header: dict[str, object], key: str, default: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from memolith.config.sections import StoreConfig
 from memolith.errors import RefusedError
@@ -14,16 +15,15 @@ from memolith.files.steps import Append, Step
 _RECORD = b"- {"  # how the line of one begins
 
 
-class Quota:
+class Quota(NamedTuple):
     """Refuses a change by which a memory would hold more than it may; one that makes it smaller always passes."""
 
-    def __init__(self, config: StoreConfig, primary: str) -> None:
-        """`primary` is the MEMORY.md that is written."""
-        self._config, self._primary = config, primary
+    config: StoreConfig
+    primary: str  # the MEMORY.md that is written
 
     def check(self, folder: Folder, steps: Sequence[Step]) -> None:
         """Raise RefusedError if the memory has no room for these steps."""
-        records, size = self._config.max_records, self._config.max_bytes
+        records, size = self.config.max_records, self.config.max_bytes
         growth = sum(_growth(folder, step) for step in steps)
         new = sum(self._new_records(folder, step) for step in steps)
         files = {path: folder.stamp(path) for path in (*folder.walk(), CONVERSATIONS)}
@@ -32,14 +32,14 @@ class Quota:
             raise _full(f"{used:,} of {size:,} bytes are in use, and this needs {growth:,}")
         if records and new > 0:
             notes = sum(map(_is_note, files))
-            there = notes + _lines(folder.read(self._primary))
+            there = notes + _lines(folder.read(self.primary))
             if there + new > records:
                 raise _full(f"{there:,} of {records:,} records are there, and this adds {new:,}")
 
     def _new_records(self, folder: Folder, step: Step) -> int:
         if isinstance(step, Append):
-            return _lines(step.data) if step.path == self._primary else 0
-        if step.path == self._primary:
+            return _lines(step.data) if step.path == self.primary else 0
+        if step.path == self.primary:
             after = folder.read(step.staged) if step.staged else b""
             return _lines(after) - _lines(folder.read(step.path))
         is_new = step.staged is not None and step.expected is None

@@ -36,7 +36,7 @@ def words(text: str) -> list[str]:
             found.extend(_split(stretch))
         else:  # a script without spaces, or a blob
             for token in _tokens(stretch):
-                found.extend(_words_of(token))
+                found.extend(_parts(token))
     return found
 
 
@@ -47,7 +47,7 @@ def _split(stretch: str) -> tuple[str, ...]:
     bare = stretch.strip(',.;:!?()"')
     if bare.isascii() and bare.isalpha() and (bare[1:].islower() or bare.isupper()):
         return (bare.lower(),)
-    return tuple(word for token in _tokens(stretch) for word in _words_of(token))
+    return tuple(word for token in _tokens(stretch) for word in _parts(token))
 
 
 def _tokens(stretch: str) -> list[str]:
@@ -71,13 +71,6 @@ def _any_token() -> re.Pattern[str]:
     return re.compile(rf"{word}|{picture}(?:\u200d{picture})*")
 
 
-def _words_of(token: str) -> tuple[str, ...]:
-    # The cache must not keep whole files alive because they hold no space.
-    cached = len(token) <= MOST_CHARS_OF_A_WORD
-    return _parts(token) if cached else _parts.__wrapped__(token)
-
-
-@lru_cache(maxsize=1 << 12)
 def _parts(token: str) -> tuple[str, ...]:
     if not token.isascii() and (pictures := scripts.pictures(token)):
         return pictures
