@@ -119,20 +119,14 @@ def relationships(call: Call, given: Groups) -> Answer:
     external = call.memory.config.trust.external
     found = call.memory.jobs.relationships()
     groups: Mapping[str, tuple[Record, ...]] = getattr(found, f"by_{given.by}")
-    newest = {name: groups[name][-MAX_NEWEST:] for name in list(groups)[: given.limit]}
-    short = iter(shortened([record for group in newest.values() for record in group]))
-    lines = list[str]()
-    for name, group in newest.items():
+    room = MAX_CHARS // max(1, min(given.limit, len(groups)))
+    lines, content = list[str](), list[Json]()
+    for name in list(groups)[: given.limit]:
+        newest = groups[name][-MAX_NEWEST:]
         lines.append(f"{quoted_line(name, MAX_NAME)} ({len(groups[name])})")
-        lines += [record_line(record, external) for record in group]
-    content = [
-        {
-            "name": name,
-            "count": len(groups[name]),
-            "records": [record_values(next(short), external) for _ in group],
-        }
-        for name, group in newest.items()
-    ]
+        lines += [record_line(record, external) for record in newest]
+        records = [record_values(one, external) for one in shortened(newest, chars=room)]
+        content.append({"name": name, "count": len(groups[name]), "records": records})
     text = fence("\n".join(lines)) if lines else "(There is nothing to group yet.)"
     return reply(text, {"groups": content}, found.warnings)
 

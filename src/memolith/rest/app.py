@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import os
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from importlib import resources
 
 from fastapi import APIRouter, FastAPI, Security
@@ -164,21 +163,19 @@ async def _lifespan(api: FastAPI) -> AsyncIterator[None]:
         log_reload(log, report)
         news.publish_settings(report)
 
-    news.open()
-    settings = await asyncio.to_thread(follow_settings, memory, reloaded, on_problem=log.warning)
-    files = await asyncio.to_thread(
-        follow_files, memory, on_problem=log.warning, on_change=news.publish_files
-    )
-    scheduler = Scheduler(memory.jobs)
-    scheduler.start()
-    try:
+    with ExitStack() as stack:
+        news.open()
+        stack.callback(news.close)
+        for watch in (
+            follow_settings(memory, reloaded, on_problem=log.warning),
+            follow_files(memory, on_problem=log.warning, on_change=news.publish_files),
+        ):
+            stack.callback(watch.close)
+        scheduler = Scheduler(memory.jobs)
+        scheduler.start()
+        stack.callback(scheduler.stop)
         async with api.state.agents.lifespan():
             yield
-    finally:
-        await asyncio.to_thread(scheduler.stop)
-        await asyncio.to_thread(settings.close)
-        await asyncio.to_thread(files.close)
-        news.close()
 
 
 async def _failed(request: Request, error: Exception) -> Answer:

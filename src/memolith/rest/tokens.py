@@ -56,13 +56,10 @@ class Grants:
 
     def of(self, token: str) -> Grant | None:
         """The grant of whoever shows this token."""
-        self._look()
-        return self._known.get(_digest(token))
-
-    def _look(self) -> None:
         if (now := stamp_at(self.path)) != self._seen:
             self._known = {one.digest: one for one in read_grants(self.path)}
             self._seen = now
+        return self._known.get(_digest(token))
 
 
 def stamp_at(path: str) -> Stamp | None:
