@@ -160,7 +160,7 @@ def test_what_a_user_has_put_into_the_entry_stays(user: User) -> None:
     user.memolith("init", "--profile", "home")
     user.memolith("install", "codex", "--profile", "home")
     server = server_of(user, HOSTS["codex"])
-    assert server["args"] == ["mcp", "--profile", "home", "--set", "mcp.tools=all"]
+    assert server["args"] == ["mcp", "--profile", "home"]
     user.memolith("uninstall", "codex")
     user.memolith("uninstall", "cursor")
     assert user.files() == before

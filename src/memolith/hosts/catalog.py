@@ -7,10 +7,10 @@ import os
 import shlex
 import sys
 import tomllib
-from argparse import ArgumentParser
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import resources
+from itertools import pairwise
 
 from memolith import __version__
 from memolith.hosts.entries import Part, with_part
@@ -30,27 +30,24 @@ class Program:
 
     path: str  # of the installed command, in full: a host may have another PATH
     options: tuple[str, ...] = ()  # --root or --profile
-    more: tuple[str, ...] = ()  # what a user has added to the arguments of the server
+    args: tuple[str, ...] = ()  # of the server, as a user has them already
     logs: bool = True  # whether chats are kept
 
     def like(self, entry: Mapping[str, object]) -> Program:
-        """The same with the memory that an entry of a user names, unless this one names another."""
+        """The same with what an entry of a user gives the server, unless this one names a memory."""
         args = entry.get("args")
         words = [word for word in args if isinstance(word, str)] if isinstance(args, list) else []
-        if "mcp" not in words:
+        if self.options or "mcp" not in words:
             return self
-        parser = ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
-        for name in _NAMED:
-            parser.add_argument(name, nargs="?")
-        found, more = parser.parse_known_args(words[words.index("mcp") + 1 :])
-        named = ((f"--{name}", value) for name, value in vars(found).items() if value)
-        options = tuple(word for pair in named for word in pair)
-        return replace(self, options=self.options or options, more=tuple(more))
+        given = words[words.index("mcp") :]
+        pairs = pairwise(["", *given])
+        named = [word for last, word in pairs if last in _NAMED or word.startswith(_NAMED)]
+        return replace(self, options=tuple(named), args=tuple(given))
 
     @property
     def server(self) -> dict[str, object]:
         """The entry of an MCP server."""
-        return {"command": self.path, "args": ["mcp", *self.options, *self.more]}
+        return {"command": self.path, "args": [*(self.args or ("mcp", *self.options))]}
 
     def command(self, words: str) -> str:
         """A command line of Memolith for a hook."""

@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from memolith.errors import FileFormatError, RefusedError
+from memolith.errors import RefusedError
 from memolith.files import atomic_write
 from memolith.files.folder import FILE_MODE, our_errors
 from memolith.hosts.catalog import Host, Program
@@ -173,13 +173,9 @@ class Installations:
         return os.path.join(self._folder, _BACKUPS, name)
 
     def _known(self) -> dict[str, dict[str, str]]:
-        path = os.path.join(self._folder, _STATE)
-        try:
-            known: dict[str, dict[str, str]] = json.loads(read_file(path) or b"{}")
-        except ValueError as error:
-            raise FileFormatError(
-                f"{path} cannot be read.", path=path, hint="Delete it; uninstall works without it."
-            ) from error
+        known: dict[str, dict[str, str]] = {}
+        with suppress(ValueError):  # entries can be taken out without it
+            known = json.loads(read_file(os.path.join(self._folder, _STATE)) or b"{}")
         return known
 
     def _save(self, state: Mapping[str, Mapping[str, str]]) -> None:

@@ -90,14 +90,6 @@ def listen(path: str) -> socket.socket | None:
     return sock
 
 
-def stop(sock: socket.socket, path: str, inode: int) -> None:
-    """Close a socket, and take its name away if it is still ours."""
-    sock.close()
-    with suppress(OSError):
-        if os.lstat(path).st_ino == inode:
-            os.unlink(path)
-
-
 def accept(sock: socket.socket) -> socket.socket | None:
     """The next caller, if it is a process of this user."""
     caller, _ = sock.accept()
@@ -112,9 +104,7 @@ def receive(sock: socket.socket, seconds: float) -> Mapping[str, object]:
     sock.settimeout(seconds)
     with sock.makefile("rb") as file:
         content = json.loads(file.read(_MAX_BYTES))
-    if not isinstance(content, dict):
-        raise ValueError("not an object")  # noqa: TRY004 - as json says of what it cannot read
-    return content
+    return content if isinstance(content, dict) else {"refused": "not an object"}
 
 
 def _answers(path: str) -> bool:

@@ -9,7 +9,6 @@ import socket
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from functools import partial
 
 from memolith.errors import MemolithError
 from memolith.hosts import local_socket
@@ -27,65 +26,50 @@ def answering_hooks(
     memory: Callable[[], Memory], answer: Answer, environment: Mapping[str, str]
 ) -> Iterator[None]:
     """Answer hooks about the memory that is served, which may be another one later."""
-    server = _Server(memory, answer, environment)
-    threading.Thread(target=server.run, name="memolith-hooks", daemon=True).start()
+    ended = threading.Event()
+    serve = threading.Thread(
+        target=_serve, args=(memory, answer, environment, ended), name="memolith-hooks", daemon=True
+    )
+    serve.start()
     try:
         yield
     finally:
-        server.end()
+        ended.set()  # nothing is waited for: the next process takes over the name that we leave
 
 
-class _Server:
-    def __init__(
-        self, memory: Callable[[], Memory], answer: Answer, environment: Mapping[str, str]
-    ) -> None:
-        self._memory = memory
-        self._answer = answer
-        self._environment = environment
-        self._ended = threading.Event()
-        self._stop: Callable[[], None] = lambda: None
-
-    def end(self) -> None:
-        """Take the name of the socket away, and answer nobody any more; nothing is waited for."""
-        self._ended.set()
-        self._stop()
-
-    def run(self) -> None:
-        """Until the end: be the one process that answers for this memory, or wait to become it."""
-        wait = _FIRST_SECONDS
-        while not self._ended.wait(wait):
-            wait = _LOOK_SECONDS
-            memory = self._memory()
-            path = local_socket.socket_path(memory.root, self._environment)
-            if sock := local_socket.listen(path):
-                inode = os.lstat(path).st_ino
-                self._stop = partial(local_socket.stop, sock, path, inode)
-                memory.index.warm()
-                try:
-                    self._serve(memory, sock, path, inode)
-                finally:
-                    self._stop()
-
-    def _serve(self, memory: Memory, sock: socket.socket, path: str, inode: int) -> None:
-        """While this memory is served and the name is ours."""
-        while not self._ended.is_set() and self._memory() is memory:
-            with suppress(OSError, ValueError):  # ValueError: closed meanwhile
-                if os.lstat(path).st_ino != inode:
-                    return
+def _serve(
+    memory: Callable[[], Memory],
+    answer: Answer,
+    environment: Mapping[str, str],
+    ended: threading.Event,
+) -> None:
+    """Until the end: be the one process that answers for this memory, or wait to become it."""
+    wait = _FIRST_SECONDS
+    while not ended.wait(wait):
+        wait = _LOOK_SECONDS
+        held = memory()
+        path = local_socket.socket_path(held.root, environment)
+        sock = local_socket.listen(path)
+        if sock is None:
+            continue
+        with sock, suppress(OSError):  # somebody has removed the name
+            inode = os.lstat(path).st_ino
+            held.index.warm()
+            while not ended.is_set() and memory() is held and os.lstat(path).st_ino == inode:
                 is_asked = select.select([sock], [], [], _LOOK_SECONDS)[0]
                 if is_asked and (caller := local_socket.accept(sock)):
-                    threading.Thread(target=self._reply, args=(memory, caller), daemon=True).start()
+                    threading.Thread(
+                        target=_reply, args=(held, answer, caller), daemon=True
+                    ).start()
 
-    def _reply(self, memory: Memory, caller: socket.socket) -> None:
-        with caller, suppress(OSError, ValueError):
-            message = local_socket.receive(caller, _READ_SECONDS)
-            caller.sendall(json.dumps(self._reply_to(memory, message)).encode())
 
-    def _reply_to(self, memory: Memory, message: Mapping[str, object]) -> Mapping[str, object]:
-        ours = local_socket.greeting(memory.root, memory.config)
-        if not ours.items() <= message.items():
-            return {"refused": "another version, memory or settings"}
-        try:
-            return self._answer(memory.via("cli"), message)
-        except MemolithError:
-            return {"refused": "it failed"}  # the hook finds out why, and says so
+def _reply(memory: Memory, answer: Answer, caller: socket.socket) -> None:
+    with caller, suppress(OSError, ValueError):
+        message = local_socket.receive(caller, _READ_SECONDS)
+        reply: Mapping[str, object] = {"refused": "another version, memory or settings"}
+        if local_socket.greeting(memory.root, memory.config).items() <= message.items():
+            try:
+                reply = answer(memory.via("cli"), message)
+            except MemolithError:
+                reply = {"refused": "it failed"}  # the hook finds out why, and says so
+        caller.sendall(json.dumps(reply).encode())

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from hashlib import blake2b
 from importlib import resources
 from typing import Literal
+from uuid import UUID
 
 from memolith.clock import Clock
 from memolith.files.document import Document
@@ -80,8 +81,7 @@ def digest(*parts: str) -> str:
 
 def stable_id(*parts: str) -> str:
     """The same id for the same thing, on every machine, in the form of a UUID."""
-    text = digest(*parts)
-    return f"{text[:8]}-{text[8:12]}-8{text[13:16]}-a{text[17:20]}-{text[20:]}"
+    return str(UUID(digest(*parts), version=5))
 
 
 def line_of(

@@ -62,7 +62,8 @@ def _files(folder: Folder) -> list[str]:
 
 def read(source: Source) -> Iterator[Item]:
     """Whole files where this memory has none; of the others what is missing here."""
-    names = filter(_is_kept, source.names("*"))
+    with Folder(source.path) as folder:
+        names = _files(folder)
     for name in source.expect(sorted(names, key=lambda name: (name != layout.ROOT_MEMORY, name))):
         data = source.read(name) or b""
         if name == layout.SETTINGS:
@@ -72,9 +73,3 @@ def read(source: Source) -> Iterator[Item]:
                 yield Skip("settings", "setting for one machine alone") if is_of_machine else value
         else:
             yield File(name, data)
-
-
-def _is_kept(name: str) -> bool:
-    is_shown = name.endswith(".md") and "/." not in f"/{name}"
-    places = (f"{layout.ARCHIVE_FOLDER}/", f"{layout.DAILY_FOLDER}/.dreams/")
-    return is_shown or name in _OTHERS or name.startswith(places)

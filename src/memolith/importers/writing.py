@@ -195,11 +195,10 @@ class Writer:
         """The record as the gate lets it in."""
         record, now = item.record, self.store.clock.now()
         category = make_slug(record.category) if item.place == "note" else record.category
-        text = gate.own_words(record.text)
         created = now if record.created == gate.NOT_YET else min(record.created, now)
-        record = replace(record, text=text, category=category, created=created, citation=None)
+        record = replace(record, category=category, created=created, citation=None)
         gate.check_record(record)
-        if {record.id, ledger.digest(text)} & self._stones:
+        if {record.id, ledger.digest(record.text)} & self._stones:
             raise RefusedError("you had it forgotten")
         marked = replace(gate.mark_keys(record), warnings=())
         self.report.marked_secret += marked.sensitivity != record.sensitivity
