@@ -33,12 +33,9 @@ class Edit:
 
     def diff(self) -> Iterator[str]:
         """The change, as `diff -u` prints it."""
-        old, new = (_lines(side) for side in (self.before, self.after))
+        sides = ((side or b"").decode("utf-8", "replace") for side in (self.before, self.after))
+        old, new = (side.splitlines() for side in sides)
         yield from difflib.unified_diff(old, new, self.path, self.path, lineterm="")
-
-
-def _lines(data: bytes | None) -> list[str]:
-    return (data or b"").decode("utf-8", "replace").splitlines()
 
 
 def read_file(path: str) -> bytes | None:

@@ -59,7 +59,6 @@ class Value:
 
     name: str
     value: object
-    origin: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +149,7 @@ def moment(value: object, clock: Clock | None = None) -> datetime | None:
         return None
 
 
-def settings(program: str, values: Mapping[str, object], origin: str) -> Iterator[Value]:
+def settings(program: str, values: Mapping[str, object]) -> Iterator[Value]:
     """The settings of another program, in tables or with dots in their names."""
     names, waiting = PROGRAMS[program].get("settings"), list(values.items())
     while waiting:
@@ -161,7 +160,7 @@ def settings(program: str, values: Mapping[str, object], origin: str) -> Iterato
             name, _, unit = (names.get(key, "") if names else key).partition(" / ")
             if unit and (number := _NUMBER.match(str(value))):
                 value = f"{int(number[0]) / int(unit):g}"
-            yield Value(name, value, f"{origin}: {key}")
+            yield Value(name, value)
 
 
 def records_of(

@@ -57,7 +57,7 @@ def read_cursorclaw(source: Source) -> Iterator[Item]:
         config.pop("memoryCompactionIntervalMs", None)
     if "injectExperienceContext" in config:
         config["injectExperienceContext"] = 3 if config["injectExperienceContext"] else 0
-    yield from items.settings("cursorclaw", config, "continuity")
+    yield from items.settings("cursorclaw", config)
 
 
 def _records(source: Source, name: str, place: Place) -> Iterator[Item]:
@@ -79,7 +79,7 @@ def read_clawcode(source: Source) -> Iterator[Item]:
     if isinstance(memory, dict) and isinstance(paths := memory.get("extraPaths"), list):
         named = (os.path.expanduser(str(path)) for path in paths)
         memory["extraPaths"] = [os.path.normpath(os.path.join(source.path, path)) for path in named]
-    yield from items.settings("clawcode", config, "agent-config.json")
+    yield from items.settings("clawcode", config)
 
 
 def read_openclaw(source: Source) -> Iterator[Item]:
@@ -121,7 +121,7 @@ def read_clawless(source: Source) -> Iterator[Item]:
             assistant=str(row.get("bot_response") or ""),
             platform=items.one_name(row.get("platform"), "clawless"),
         )
-    yield from items.settings("clawless", dict(_assignments(source)), "Clawless")
+    yield from items.settings("clawless", dict(_assignments(source)))
 
 
 def _assignments(source: Source) -> Iterator[tuple[str, object]]:
@@ -165,7 +165,7 @@ def read_devclaw(source: Source) -> Iterator[Item]:
         except RecordFormatError:
             yield Skip("settings", f"{name} cannot be read")
         else:
-            yield from items.settings("devclaw", values, name)
+            yield from items.settings("devclaw", values)
 
 
 def _bracket_lines(source: Source, name: str) -> Iterator[Item]:

@@ -67,7 +67,7 @@ def read(source: Source) -> Iterator[Item]:
     for name in source.expect(sorted(names, key=lambda name: (name != layout.ROOT_MEMORY, name))):
         data = source.read(name) or b""
         if name == layout.SETTINGS:
-            for value in items.settings("memolith", parse_toml(source.path, data), name):
+            for value in items.settings("memolith", parse_toml(source.path, data)):
                 known = SETTINGS.get(value.name)
                 is_of_machine = known is not None and known.trusted_only
                 yield Skip("settings", "setting for one machine alone") if is_of_machine else value

@@ -74,4 +74,4 @@ def read_folder(source: Source) -> Iterator[Item]:
     if source.is_file:
         yield Skip("files", "a single file: give the folder that it is in")
     else:
-        yield Value("index.extra_paths", [source.path], "folder")
+        yield Value("index.extra_paths", [source.path])

@@ -12,7 +12,7 @@ from typing import Literal
 from memolith.config.edit import set_setting
 from memolith.config.load import DEFAULT
 from memolith.config.sections import SETTINGS, value_of
-from memolith.errors import ConfigError, MemolithError, RefusedError
+from memolith.errors import MemolithError, RefusedError
 from memolith.files import gate, layout, ledger
 from memolith.files.chat_log import ARCHIVE, encode_turn, kept_turn, parse_turn
 from memolith.files.document import Document
@@ -26,7 +26,6 @@ from memolith.importers import items
 from memolith.importers.items import File, Item, Line, More, Place, Skip, Value, digest
 from memolith.results import Turn
 from memolith.store import Store
-from memolith.text.wording import counted
 from memolith.types import Plain, Record
 
 IMPORTS = f"{STATE_FOLDER}/imports.jsonl"
@@ -142,12 +141,11 @@ class Writer:
         if self.report.settings and not self.report.dry_run:
             self.store.reload_settings()
         most = self.store.config.chat.max_entries
-        long = [count for count in self._chats.values() if count > most]
-        if long:
-            chats = counted(len(long), "chat has", "chats have")
+        longest = max(self._chats.values(), default=0)
+        if longest > most:
             self.report.warnings.append(
-                f"{chats} more than {most} turns; the oldest are not searched."
-                f" To keep them: memolith config set chat.max_entries {max(long)}"
+                f"A chat has {longest} turns, and only the newest {most} of each are searched."
+                f" For all of them: memolith config set chat.max_entries {longest}"
             )
 
     def _new(self, item: Line | More | Turn) -> tuple[_Written, str] | None:
@@ -243,10 +241,7 @@ class Writer:
         if item.name == _FOLDERS and isinstance(value, list):  # those that are searched stay
             value = list(dict.fromkeys((*store.config.index.extra_paths, *map(str, value))))
         text = value if isinstance(value, str) else encode_json(value).decode()
-        try:
-            change = set_setting(store.profile, item.name, text)
-        except ConfigError as error:
-            raise RefusedError(f"{item.origin}: {error.message}") from error
+        change = set_setting(store.profile, item.name, text)
         if value_of(store.config, item.name) == change.value:
             return None
         if store.loaded.origins[item.name] != DEFAULT and item.name != _FOLDERS:
