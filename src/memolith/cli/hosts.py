@@ -19,11 +19,11 @@ from memolith.cli.options import (
     confirmed,
     group,
     kind_of,
-    nearest,
+    suggestion,
 )
 from memolith.cli.write import parse_timestamp
 from memolith.config.edit import set_setting
-from memolith.config.load import open_profile, settings_from_flags
+from memolith.config.load import settings_from_flags
 from memolith.config.setting import tool_names
 from memolith.errors import MemolithError, NotFoundError, RefusedError
 from memolith.files.atomic_write import write_elsewhere
@@ -154,7 +154,7 @@ def _program(call: Call, *, logs: bool = True) -> Program:
 
 def installations(call: Call) -> Installations:
     """What was installed into the hosts of this user."""
-    profile, _ = open_profile(call.root, call.profile, lenient=True, use_default=True)
+    profile, _ = call.load({}, lenient=True, use_default=True)
     return Installations(profile.home, os.path.expanduser("~"), os.environ)
 
 
@@ -190,7 +190,7 @@ def _show(plan: Plan, *, dry_run: bool) -> None:
 
 
 def _say_that_chats_are_kept(call: Call, host: str) -> None:
-    profile, loaded = open_profile(call.root, call.profile, lenient=True, use_default=True)
+    profile, loaded = call.load({}, lenient=True, use_default=True)
     if loaded.config.chat.enabled:
         file = os.path.join(profile.root, CONVERSATIONS)
         without = f"memolith install {host} --no-log{call.chosen(settings=False)}"
@@ -292,8 +292,7 @@ def import_(call: Call, source: str | None, path: str | None, scan_: bool, **how
     if source not in IMPORTERS and path is None and (os.sep in source or os.path.exists(source)):
         source, path = detect(source), source
     if source not in IMPORTERS:
-        near = nearest(source, IMPORTERS)
-        hint = f"Did you mean {near}?" if near else f"Known: {', '.join(IMPORTERS)}."
+        hint = suggestion(source, IMPORTERS)
         raise UsageError(f"{source!a} is not a source that can be imported.", hint=hint)
     if path is None and not IMPORTERS[source].home:
         raise UsageError("PATH is missing.", hint=f"Give the {IMPORTERS[source].what}.")
@@ -379,8 +378,7 @@ def export(call: Call, dir: str) -> Steps:  # noqa: A002
 
 def _store(call: Call) -> Store:
     given = settings_from_flags(call.set)
-    profile, loaded = open_profile(call.root, call.profile, given)
-    return Store(profile, loaded, given)
+    return Store(*call.load(given), given)
 
 
 @command("merge-driver")

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from memolith.config.setting import Value
 
 _MAX_LINES = 15  # of a plan
-_MAX_REMOVED = 12  # lines that go, in the diff of a dry run
 _MAX_CHARS = 48  # of what a job did, in a list
 _HEADINGS = {"planned": "Would do", "skipped": "Nothing to do"}  # others as their status
 # The counts that say what came of a job.
@@ -56,7 +55,7 @@ def run_job(
         yield report
         show_report(call, report)
         if report.changes and dry_run:
-            _show_plan_diff(memory.jobs.diff(report))
+            output.diff(memory.jobs.diff(report))
     return report
 
 
@@ -95,17 +94,6 @@ def _next_steps(call: Call, report: JobReport) -> Iterator[tuple[str, str]]:
         yield "do it", call.again(_COMMANDS.get(report.job, report.job))
     for action in _ACTIONS.get(report.status, ()):
         yield action, call.again(f"jobs {action} {report.id}")
-
-
-def _show_plan_diff(diff: str) -> None:
-    """The changes of a dry run; of many lines that go in a row, the first ones."""
-    removed = 0
-    for line in diff.split("\n"):
-        removed = removed + 1 if line.startswith("-") else 0
-        if removed <= _MAX_REMOVED and line:
-            output.diff(line)
-        elif removed == _MAX_REMOVED + 1:
-            output.diff("- …")
 
 
 @command()

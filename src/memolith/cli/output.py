@@ -176,9 +176,10 @@ def _table_on_terminal(cells: Sequence[Sequence[str]], heads: Sequence[str]) -> 
     look: Any = {"box": None, "expand": True, "pad_edge": False, "padding": (0, 2, 0, 0)}
     made = Table(**look, header_style="dim", show_header=bool(heads))
     names = heads or [""] * len(cells[0])
+    room = min(_MIN_COLUMNS, max(len(row[-1]) for row in cells))
     for name in names[:-1]:
-        made.add_column(name, overflow="fold", max_width=console.width * 2 // 5)
-    made.add_column(names[-1], no_wrap=True, overflow="ellipsis", ratio=1, min_width=_MIN_COLUMNS)
+        made.add_column(name, overflow="fold", max_width=console.width // 2)
+    made.add_column(names[-1], no_wrap=True, overflow="ellipsis", ratio=1, min_width=room)
     for row in cells:
         made.add_row(*row)
     console.print(made)

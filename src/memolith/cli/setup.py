@@ -7,9 +7,10 @@ import os
 import pwd
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import asdict, replace
+from functools import partial
 
 from memolith.approvals import is_approved, read_approvals
 from memolith.cli import output
@@ -27,7 +28,7 @@ from memolith.cli.options import (
     suggestion,
 )
 from memolith.clock import Clock
-from memolith.config.edit import set_setting, unset_setting
+from memolith.config import edit
 from memolith.config.load import (
     LoadedConfig,
     known_setting,
@@ -439,6 +440,19 @@ def get(call: Call, key: str, origin: bool) -> Steps:
         output.say(found.value if isinstance(found.value, str) else toml_value(found.value))
 
 
+def _write(
+    call: Call, make: Callable[..., edit.SettingChange], *, user: bool
+) -> tuple[str, bool, LoadedConfig]:
+    """Change a settings file: its path, whether it changed, and the settings as they are now."""
+    from memolith.files.transaction import rewrite_file
+
+    profile, loaded = _load(call, writes=not user)
+    change = make(profile, for_user=user)
+    changed = rewrite_file(change.path, change.apply, loaded.config.store)
+    loaded, call.code = _read(call), OK  # other mistakes do not undo it
+    return change.path, changed, loaded
+
+
 @config.action("set")
 def set_(call: Call, key: str, value: str, user: bool) -> Steps:
     """Write a setting into its file.
@@ -448,14 +462,8 @@ def set_(call: Call, key: str, value: str, user: bool) -> Steps:
         VALUE  true, false, a number or text
         --user  for all of your profiles
     """
-    from memolith.files.transaction import rewrite_file
-
-    profile, loaded = _load(call, writes=not user)
-    change = set_setting(profile, key, value, for_user=user)
-    rewrite_file(change.path, change.apply, loaded.config.store)
-    written, file = SETTINGS[key].check(value, ARGUMENT), change.path
-    loaded, call.code = _read(call), OK  # other mistakes do not undo it
-    now = _setting(loaded, key)
+    file, _, loaded = _write(call, partial(edit.set_setting, name=key, text=value), user=user)
+    written, now = SETTINGS[key].check(value, ARGUMENT), _setting(loaded, key)
     yield SettingChange(**asdict(now), written=written, file=file)
     output.report("Set", f"{key} = {toml_value(written)}  in {file}")
     if now.origin != file:
@@ -475,12 +483,7 @@ def unset(call: Call, key: str, user: bool) -> Steps:
         KEY  such as trim.max_records
         --user  for all of your profiles
     """
-    from memolith.files.transaction import rewrite_file
-
-    profile, loaded = _load(call, writes=not user)
-    change = unset_setting(profile, key, for_user=user)
-    removed, file = rewrite_file(change.path, change.apply, loaded.config.store), change.path
-    loaded, call.code = _read(call), OK  # other mistakes do not undo it
+    file, removed, loaded = _write(call, partial(edit.unset_setting, name=key), user=user)
     now = _setting(loaded, key) if key in SETTINGS else None
     yield {**(now.to_dict() if now else {"name": key}), "removed": removed, "file": file}
     if removed:
