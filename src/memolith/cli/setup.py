@@ -151,7 +151,6 @@ def trust(call: Call, dir: str | None, list_: bool, remove: bool, yes: bool) -> 
     Examples:
         memolith trust ~/work/project
         memolith trust --list
-        memolith trust --remove ~/work/project
     """
     profile, _ = open_profile(dir or call.root, lenient=True, use_default=True)
     root, home = profile.unapproved or profile.root, profile.home
@@ -267,7 +266,6 @@ def doctor(call: Call, fix: bool, yes: bool) -> Steps:
         --yes  do not ask
 
     Examples:
-        memolith doctor
         memolith doctor --fix
     """
     given = settings_from_flags(call.set)
@@ -301,13 +299,9 @@ def _with_hosts(call: Call, checks: tuple[Check, ...]) -> list[Check]:
     ours = [host for host in HOSTS.values() if installed.has(host)]
     found = [check for host in ours for check in check_installed(host, installed)]
     titles = tuple(f"{host.title}{end}" for host in ours for end in " :")
-    found += (
-        one
-        for one in checks
-        if not ours
-        or one.id != "hosts"
-        or not (one.status == "ok" or one.message.startswith(titles))
-    )
+    looks = (one for one in checks if ours and one.id == "hosts")
+    replaced = [one for one in looks if one.status == "ok" or one.message.startswith(titles)]
+    found += (one for one in checks if one not in replaced)
     return sorted(found, key=lambda check: WORST_FIRST.index(check.status))
 
 
@@ -406,10 +400,8 @@ def show(call: Call, section: str | None, origin: bool, changed: bool) -> Steps:
     every = (_setting(loaded, one) for one in SETTINGS if section in (None, one.split(".")[0]))
     chosen = tuple(one for one in every if not changed or one.value != one.default)
     problems = (
-        SettingProblem(
-            name=one.setting, file=one.origin, message=with_line(one), hint=call.here(one.hint)
-        )
-        for one in loaded.problems
+        SettingProblem(name=x.setting, file=x.origin, message=with_line(x), hint=call.here(x.hint))
+        for x in loaded.problems
     )
     yield Settings(settings=chosen, problems=tuple(problems))
     part = ""
