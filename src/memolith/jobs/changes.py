@@ -141,7 +141,7 @@ def marks(lines: Iterable[bytes]) -> list[bytes]:
 
 
 def _mark(line: bytes) -> bytes:
-    digest = sha256(line).digest()
+    digest = sha256(line.removesuffix(b"\n")).digest()  # some editors leave out the last line end
     last = digest[_MARK_SIZE] & ~_HEADING | line.startswith(b"#")
     return digest[: _MARK_SIZE - 1] + bytes([last])
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -137,7 +136,7 @@ class _Edited:
                 ours, others, gone = left
                 found += [(at, [self._lines[at]], []) for at in ours]
                 theirs |= others
-                touched |= gone | {self._lines[at] for at in others if self._lines[at].strip()}
+                touched |= gone | {self._lines[at] for at in others}
             elif whole is None:
                 raise self._changed(self._place(hunk.at), hunk.wrote)
             else:
@@ -173,23 +172,13 @@ class _Edited:
 
     def _left_of(self, hunk: _Placed) -> tuple[set[int], set[int], set[bytes]]:
         """Which lines are still those that the job added, which among them are not, and which are gone."""
-        wrote, numbers = hunk.wrote, range(hunk.at, hunk.at + len(hunk.wrote))
-        now = [self._now[at] for at in numbers]
-        ours = {place for place in now if place is not None}
-        inside = range(min(ours), max(ours)) if ours else range(0)
-        missing = Counter(line for line, place in zip(wrote, now, strict=True) if place is None)
-        theirs = set()
-        for place in self._among(numbers, ours):
-            # Moved among its neighbours; a blank line at the edge may be anybody's.
-            line = self._lines[place].removesuffix(b"\n") + b"\n"  # some editors leave out the last
-            if missing[line] > 0 and (place in inside or line.strip()):
-                missing[line] -= 1
-                ours.add(place)
-            else:
-                theirs.add(place)
+        numbers = range(hunk.at, hunk.at + len(hunk.wrote))
+        ours = {place for at in numbers if (place := self._now[at]) is not None}
+        missing = (line for at, line in enumerate(hunk.wrote, hunk.at) if self._now[at] is None)
+        theirs = {place for place in self._among(numbers, ours) if self._lines[place].strip()}
         if not any(self._lines[place].strip() for place in ours):
             ours = set()
-        return ours, theirs, {line for line, number in missing.items() if number and line.strip()}
+        return ours, theirs, {line for line in missing if line.strip()}
 
     def _among(self, numbers: range, ours: set[int]) -> list[int]:
         """Lines among those of the job, and at its edges as many as are missing there."""
