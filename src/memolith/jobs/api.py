@@ -305,10 +305,7 @@ class Jobs:
             with self._place.reading() as folder:
                 record_id = find_record(folder, record_id).id
         job = approve.ApproveJob(
-            self._place,
-            record_id=record_id,
-            channel=channel_name(channel),
-            sensitivity=sensitivity,
+            self._place, record_id=record_id, channel=channel_name(channel), sensitivity=sensitivity
         )
         return self._run(job, dry_run=dry_run)
 

@@ -6,12 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from itertools import filterfalse
 
-from memolith.errors import (
-    FileChangedError,
-    JobFailedError,
-    JobNotFoundError,
-    WriterBusyError,
-)
+from memolith.errors import FileChangedError, JobFailedError, JobNotFoundError, WriterBusyError
 from memolith.files import layout
 from memolith.files.backup import prune_backups, save_backup
 from memolith.files.folder import Folder
@@ -39,10 +34,7 @@ Contents = Mapping[str, bytes | None]
 
 
 def apply_changes(
-    place: Workplace,
-    report: JobReport,
-    job: Job[P] | None = None,
-    seen: Snapshot | None = None,
+    place: Workplace, report: JobReport, job: Job[P] | None = None, seen: Snapshot | None = None
 ) -> JobReport:
     """Backup, archive, replace, verify, else restore.
 

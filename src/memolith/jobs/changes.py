@@ -69,11 +69,7 @@ class Edits:
                 inserted += self._inserted.get(end, b"")
             removed = b"".join(lines[start:end])
             if removed != inserted:
-                yield Hunk(
-                    line=start,
-                    removed=removed,
-                    inserted=inserted,
-                )
+                yield Hunk(line=start, removed=removed, inserted=inserted)
             at = end + 1
 
 
@@ -190,11 +186,7 @@ def reversed_hunks(hunks: Iterable[Hunk]) -> Iterator[Hunk]:
     """The hunks that lead back, with their places in the new file."""
     shift = 0
     for hunk in hunks:
-        yield Hunk(
-            line=hunk.line + shift,
-            removed=hunk.inserted,
-            inserted=hunk.removed,
-        )
+        yield Hunk(line=hunk.line + shift, removed=hunk.inserted, inserted=hunk.removed)
         shift += len(split_lines(hunk.inserted)) - len(split_lines(hunk.removed))
 
 

@@ -14,15 +14,7 @@ from memolith.files.locks import LOCK_PATH
 from memolith.files.transaction import Transaction
 from memolith.jobs.checks import content, place, running
 from memolith.jobs.checks.hosts import check_hosts
-from memolith.jobs.checks.subject import (
-    ROOT,
-    WORST_FIRST,
-    Subject,
-    bounded,
-    found,
-    look_at,
-    shown,
-)
+from memolith.jobs.checks.subject import ROOT, WORST_FIRST, Subject, bounded, found, look_at, shown
 from memolith.jobs.machines import merge_copies
 from memolith.jobs.reports import Check, DoctorReport
 from memolith.jobs.server_files import TOKEN, server_token

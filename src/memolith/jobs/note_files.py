@@ -6,12 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from memolith.errors import (
-    FileFormatError,
-    NotFoundError,
-    PathOutsideProfileError,
-    RefusedError,
-)
+from memolith.errors import FileFormatError, NotFoundError, PathOutsideProfileError, RefusedError
 from memolith.files import gate, layout
 from memolith.files.backup import NOTES, prune_backups, save_backup
 from memolith.files.document import Document
