@@ -31,6 +31,8 @@ from memolith.text.wording import HIDDEN, counted
 from memolith.types import Record
 from memolith.visibility import Patterns, raises_trust, trust, trust_in_file
 
+_STAND_IN = HIDDEN.encode()
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edit:
@@ -72,7 +74,8 @@ def read_file(profile: Profile, path: str, *, include_secret: bool) -> FileText:
         document = Document.parse(path, data)
         hidden = set() if include_secret else _secret_lines(folder, document)
     shown = b"".join(
-        _stand_in(line.data) if line.number in hidden else line.data for line in document.lines
+        _instead(_STAND_IN, line.data) if line.number in hidden else line.data
+        for line in document.lines
     )
     return FileText(
         path=path,
@@ -191,8 +194,9 @@ def _encoded(edit: Edit) -> bytes:
     return data if data.endswith(b"\n") or not data else data + b"\n"
 
 
-def _stand_in(line: bytes) -> bytes:
-    return HIDDEN.encode() + line[len(line.rstrip(b"\r\n")) :]
+def _instead(text: bytes, line: bytes) -> bytes:
+    """The text, with the line end of the line whose place it takes."""
+    return text + line[len(line.rstrip(b"\r\n")) :]
 
 
 def _secret_lines(folder: Folder, document: Document) -> set[int]:
@@ -214,21 +218,17 @@ def _with_secrets(before: Document, hidden: set[int], after: Document) -> Docume
     missing = [line for line in secrets if line not in sent]
     if not missing:
         return after
-    stand_ins = [line for line in after.lines if line.data.strip() == HIDDEN.encode()]
-    if len(stand_ins) != len(missing):
+    stand_ins = sum(line.data.strip() == _STAND_IN for line in after.lines)
+    if stand_ins != len(missing):
         raise RefusedError(
             f"{counted(len(missing), 'line')} of {before.path} must stay, for secret records;"
-            f" there {'is' if len(stand_ins) == 1 else 'are'} {len(stand_ins) or 'none'}.",
+            f" there {'is' if stand_ins == 1 else 'are'} {stand_ins or 'none'}.",
             hint="Leave each such line as it is. To remove a secret record: memolith forget ID",
         )
-    back = dict(zip((line.number for line in stand_ins), missing, strict=True))
-    data = b"".join(
-        back[line.number] + line.data[len(line.data.rstrip(b"\r\n")) :]
-        if line.number in back
-        else line.data
-        for line in after.lines
-    )
-    return Document.parse(after.path, data)
+    back = iter(missing)
+    lines = (line.data for line in after.lines)
+    data = (_instead(next(back), one) if one.strip() == _STAND_IN else one for one in lines)
+    return Document.parse(after.path, b"".join(data))
 
 
 def _new_versions(

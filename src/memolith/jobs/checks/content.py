@@ -152,7 +152,6 @@ class _Records:
         self._advice = advice
         self.places: dict[str, tuple[int, str, int]] = {}  # id → hash of the text, path, line
         self.lines = 0
-        self._known: set[int] = set()  # hashes of lines with which all is well
         self._forgotten_ids = {stone.id for stone in stones}
         self._forgotten_texts = {stone.digest for stone in stones if stone.digest}
 
@@ -160,15 +159,10 @@ class _Records:
         """Look at one file."""
         document = Document.parse(path, data)
         alike = [line for line in document.lines if line.looks_like_record]
-        # Most lines are in two files, and parsing them is most of the work.
-        new = [line for line in alike if hash(line.data) not in self._known]
-        good = len(alike) - len(new)
-        for line, record in Document(path, tuple(new)).records():
+        good = 0
+        for line, record in document.records():
             good += 1
-            problems = list(self._problems(path, line.number, record))
-            if not problems:
-                self._known.add(hash(line.data))
-            yield from problems
+            yield from self._problems(path, line.number, record)
         self.lines += good
         if good != len(alike):
             yield from self._damages(document)
