@@ -123,8 +123,7 @@ def _show_text(text: str, marker: output.Marker) -> bool:
 def _show_other_side(who: str, text: str) -> None:
     from memolith.text.budget import cut
 
-    short = cut(one_line(text), _MAX_OTHER_SIDE)
-    said = f"{who}: {short.text}{' …' if short.left_out else ''}"
+    said = f"{who}: {cut(one_line(text), _MAX_OTHER_SIDE, ' …')}"
     output.paragraph("    ", said, body=output.dim)
 
 

@@ -247,7 +247,7 @@ def derive(message: str) -> tuple[str, ...]:
     ('Which port does staging use?',)
     """
     text = " ".join(message[:_LOOKED_AT].split())
-    first = cut(text, _MOST_CHARS).text
+    first = cut(text, _MOST_CHARS)
     rest = text[len(first) :]
     if not rest:
         return (first,)

@@ -108,7 +108,7 @@ def _belongs(
 
 
 def _one_line(text: str) -> str:
-    return " ".join(cut(text, _MAX_CHARS).text.split())
+    return " ".join(cut(text, _MAX_CHARS).split())
 
 
 def _of_user(sentence: str, question: str) -> tuple[str, str]:

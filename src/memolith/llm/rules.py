@@ -166,8 +166,7 @@ def _joined(said: Sequence[str]) -> str:
 
 
 def _short(sentence: str) -> str:
-    short = cut(sentence, _MAX_SENTENCE)
-    return f"{short.text} …" if short.left_out else short.text
+    return cut(sentence, _MAX_SENTENCE, " …")
 
 
 def _without_code(text: str) -> str:

@@ -375,8 +375,7 @@ def _short(found: Found, asked: Sequence[str], room: int) -> Found:
 
 
 def _part(text: str, asked: Sequence[str], room: int) -> str:
-    part = cut(excerpt(text[:MAX_SEARCHED], asked, room), room)
-    return f"{part.text} …" if part.left_out else part.text
+    return cut(excerpt(text[:MAX_SEARCHED], asked, room), room, " …")
 
 
 def record_line(record: Record, external: Patterns) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
 
 # Measured on two public tokenizers, of 100,000 and 200,000 entries: careful for Latin, Cyrillic and
 # East Asian texts, between the two for other alphabets, where they differ by a factor of three.
@@ -45,14 +44,6 @@ def _cost(word: str) -> float:
     return max(1.0, len(word) / 5) if len(word) <= 24 else len(word) / 2
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cut:
-    """The beginning of a text, and how many characters of it are missing."""
-
-    text: str
-    left_out: int
-
-
 # What belongs to the character before it: marks, joiners, variation selectors, skin tones.
 _ATTACHED = re.compile(
     r"[\u0300-\u036f\u0900-\u0903\u093a-\u094f\u0e31\u0e34-\u0e3a\u0e47-\u0e4e"
@@ -60,16 +51,14 @@ _ATTACHED = re.compile(
 )
 
 
-def cut(text: str, max_chars: int) -> Cut:
+def cut(text: str, max_chars: int, mark: str = "") -> str:
     """At most so many characters, ending with a whole word if there is one near the end.
 
-    >>> cut("Ana owns the release key", 15)
-    Cut(text='Ana owns the', left_out=12)
-    >>> cut("short", 15)
-    Cut(text='short', left_out=0)
+    >>> cut("Ana owns the release key", 15, " …"), cut("short", 15, " …")
+    ('Ana owns the …', 'short')
     """
     if len(text) <= max_chars:
-        return Cut(text=text, left_out=0)
+        return text
     end = max(max_chars, 0)
     while end and (_ATTACHED.match(text, end) or text[end - 1] == "\u200d"):
         end -= 1
@@ -78,5 +67,4 @@ def cut(text: str, max_chars: int) -> Cut:
         # A text without spaces, or with one very long word, is cut inside the word.
         head = kept.rsplit(None, 1)[0] if len(kept.split()) > 1 else ""
         kept = head if len(head) * 2 >= max_chars else kept
-    kept = kept.rstrip()
-    return Cut(text=kept, left_out=len(text) - len(kept))
+    return kept.rstrip() + mark
