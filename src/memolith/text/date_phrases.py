@@ -25,6 +25,7 @@ _CONFIDENCE = {"sure": SURE, "likely": LIKELY, "maybe": MAYBE}
 _LISTS = read_lists("date_words.txt")
 
 
+@cache
 def listed(section: str) -> frozenset[str]:
     """The words of a section of `date_words.txt`."""
     return frozenset(_LISTS[section])
@@ -179,9 +180,11 @@ def _argument(term: str, values: Sequence[int]) -> int | None:
     return sum(more, first) if more else first  # a unit stays a unit
 
 
-def first_words(root: Node) -> frozenset[str]:
-    """Every word a phrase can begin with; numbers come on top."""
-    return frozenset(word for step in root.steps for word in WORDS.get(step.strip("<_>"), [step]))
+@cache
+def beginnings() -> frozenset[str]:
+    """Every word a phrase can begin with, and the digits."""
+    steps = (WORDS.get(step.strip("<_>"), [step]) for step in phrases().steps)
+    return frozenset(chain("0123456789", *steps))
 
 
 def matches_at(root: Node, tokens: Sequence[Token], start: int) -> list[Match]:

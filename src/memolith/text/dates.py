@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from functools import cache
 
 from memolith.text import calendar_days as days
 from memolith.text.calendar_days import Days
@@ -16,7 +15,7 @@ from memolith.text.date_phrases import (
     MONTHS,
     SURE,
     Match,
-    first_words,
+    beginnings,
     listed,
     matches_at,
     phrases,
@@ -25,14 +24,6 @@ from memolith.text.folding import fold
 from memolith.text.stopwords import language_of
 
 __all__ = ["LIKELY", "MAYBE", "SURE", "DayRange", "Token", "find_days", "without_days"]
-
-_NEEDS_CAPITAL, _SHY, _REASONS = map(listed, ("needs capital", "shy", "reasons"))
-_ALSO_NAMES, _BEFORE_NAMES = listed("also names"), listed("before names")
-_SURNAMES, _BEFORE_DAYS = listed("surnames"), listed("before days")
-_BEFORE_DIGITS, _BEFORE_GERMAN = listed("before digits"), listed("before german")
-_ARTICLES, _BETWEEN, _AND = map(listed, ("articles", "between", "and"))
-_FROM, _TO, _SINCE, _UNTIL = map(listed, ("from", "to", "since", "until"))
-_BEFORE, _AFTER = listed("before"), listed("after")
 
 # Whoever pastes a whole document does not ask for the days in it.
 MOST_CHARS = 4_000
@@ -74,7 +65,7 @@ def find_days(text: str, today: date, *, day_first: bool | None = None) -> tuple
     ()
     """
     text = text[:MOST_CHARS]
-    if text.isascii() and _beginnings().isdisjoint(_WORD_OR_MARK.findall(text.lower())):
+    if text.isascii() and beginnings().isdisjoint(_WORD_OR_MARK.findall(text.lower())):
         return ()  # as most questions do; cutting them into tokens takes much longer
     found = tokens(text)
     if day_first is None and language_of(token.text for token in found) == "es":
@@ -105,18 +96,13 @@ def without_days(text: str, ranges: Iterable[DayRange]) -> str:
     return text
 
 
-@cache
-def _beginnings() -> frozenset[str]:
-    return first_words(phrases()).union("0123456789")
-
-
 def _scan(found: Sequence[Token], today: date, day_first: bool | None) -> list[Found]:
     result = list[Found]()
     at = 0
     while at < len(found):
         text = found[at].text
         end = at + 1
-        if text in _beginnings() or text[:1].isdigit():
+        if text in beginnings() or text[:1].isdigit():
             item, end = _phrase_at(found, at, today)
             item = item or _digits_at(found, at, today, day_first)
             if item:
@@ -146,18 +132,18 @@ def _confidence(match: Match, found: Sequence[Token]) -> float:
     inside = found[match.start : match.end]
     before = found[match.start - 1].text if match.start else ""
     if _is_a_name(match, found) or any(
-        token.text in _NEEDS_CAPITAL and not token.is_capital for token in inside
+        token.text in listed("needs capital") and not token.is_capital for token in inside
     ):
         return 0
     if any(len(token.text) == 4 and token.text.isdecimal() for token in inside):
         return match.phrase.confidence if len(inside) == 1 else SURE
-    if len(inside) == 1 and inside[0].text in _ALSO_NAMES and inside[0].is_capital:
+    if len(inside) == 1 and inside[0].text in listed("also names") and inside[0].is_capital:
         among_months = match.start > 1 and found[match.start - 2].text in MONTHS
-        is_name = before in _BEFORE_NAMES and not among_months
+        is_name = before in listed("before names") and not among_months
         return MAYBE if is_name else match.phrase.confidence
-    if not any(token.text in _SHY and not token.is_capital for token in inside):
+    if not any(token.text in listed("shy") and not token.is_capital for token in inside):
         return match.phrase.confidence
-    if before in _REASONS or any(token.text in _REASONS for token in inside):
+    if before in listed("reasons") or any(token.text in listed("reasons") for token in inside):
         return match.phrase.confidence
     return MAYBE if any(token.text[0].isdigit() for token in inside) else 0
 
@@ -165,11 +151,11 @@ def _confidence(match: Match, found: Sequence[Token]) -> float:
 def _is_a_name(match: Match, found: Sequence[Token]) -> bool:
     """Whether a word that is written small as a day has the capital of a name: Plácido Domingo."""
     word = found[match.start]
-    if match.end - match.start > 1 or word.text not in _SURNAMES or not word.is_capital:
+    if match.end - match.start > 1 or word.text not in listed("surnames") or not word.is_capital:
         return False
     before = found[match.start - 1].text if match.start else ""
     if before[:1].isalpha():  # inside a sentence
-        return before not in _BEFORE_DAYS
+        return before not in listed("before days")
     return match.end < len(found) and found[match.end].is_capital
 
 
@@ -181,8 +167,8 @@ def _digits_at(
         return None
     before = found[at - 1].text if at else ""
     # In German 5.11. is a date; elsewhere it may be a version.
-    is_expected = before in (_BEFORE_GERMAN if "." in text else _BEFORE_DIGITS)
-    named = days_in_digits(text, today, day_first=day_first, is_expected=is_expected)
+    expecting = listed("before german" if "." in text else "before digits")
+    named = days_in_digits(text, today, day_first=day_first, is_expected=before in expecting)
     if named is None:
         return None
     confidence = LIKELY if named.guess else SURE
@@ -241,15 +227,15 @@ def joined(found: Sequence[Found], tokens: Sequence[Token], today: date) -> list
 
 def _pair(one: Found, other: Found, tokens: Sequence[Token], today: date) -> Found | None:
     between = [token.text for token in tokens[one.end : other.start]]
-    link = [word for word in between if word not in _ARTICLES]
+    link = [word for word in between if word not in listed("articles")]
     if len(link) != 1 or len(between) > 3:
         return None
     begin = _word_before(one, tokens)
     word = tokens[begin].text if begin >= 0 else ""
-    if link[0] in _AND and word in _BETWEEN:
+    if link[0] in listed("and") and word in listed("between"):
         start = begin
-    elif link[0] in _TO:
-        start = begin if word in _FROM else one.start
+    elif link[0] in listed("to"):
+        start = begin if word in listed("from") else one.start
     else:
         return None
     return Found(
@@ -264,10 +250,11 @@ def _pair(one: Found, other: Found, tokens: Sequence[Token], today: date) -> Fou
 def _word_before(found: Found, tokens: Sequence[Token]) -> int:
     """The index of the word before, beyond an article; -1 if there is none."""
     before = found.start - 1
-    if before > 0 and tokens[before].text in _ARTICLES - _FROM:
+    if before > 0 and tokens[before].text in listed("articles") - listed("from"):
         return before - 1
-    if before > 0 and tokens[before].text in _FROM:  # antes del, después de
-        return before - 1 if tokens[before - 1].text in _BEFORE | _AFTER else before
+    if before > 0 and tokens[before].text in listed("from"):  # antes del, después de
+        is_opening = tokens[before - 1].text in listed("before") | listed("after")
+        return before - 1 if is_opening else before
     return before
 
 
@@ -288,13 +275,13 @@ def _open_ended(found: Found, tokens: Sequence[Token], today: date) -> Found:
     begin = _word_before(found, tokens)
     word = tokens[begin].text if begin >= 0 else ""
     first, last = found.days.first, found.days.last
-    if word in _SINCE and first <= today:
+    if word in listed("since") and first <= today:
         period = Days(first=first, last=today)
-    elif word in _UNTIL:
+    elif word in listed("until"):
         period = Days(first=date.min, last=last)
-    elif word in _BEFORE:
+    elif word in listed("before"):
         period = Days(first=date.min, last=days.shift(first, -1))
-    elif word in _AFTER and last < today:
+    elif word in listed("after") and last < today:
         period = Days(first=days.shift(last, 1), last=today)
     else:
         return found
