@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 from memolith.errors import IndexUnavailableError
@@ -200,7 +200,7 @@ class Signals:
 
     def take(self, at: Column | slice) -> Signals:
         """The signals of the chunks at these positions, in this order."""
-        return Signals(*[column[at] for column in _columns(self)])
+        return Signals(*map(itemgetter(at), _columns(self)))
 
     @classmethod
     def together(cls, parts: Sequence[Signals]) -> Signals:

@@ -17,7 +17,7 @@ from memolith.files.folder import Folder
 from memolith.index.sqlite import SqliteIndex
 from memolith.ingest import late_vectors
 from memolith.ingest.late_vectors import embed_waiting
-from memolith.ingest.sync import Days, Sources, sync
+from memolith.ingest.sync import Sources, sync
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -55,7 +55,7 @@ def few_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 def indexed(root: Path) -> Iterator[tuple[Sources, SqliteIndex]]:
     """The index of a memory, in which nothing is embedded yet."""
     with Folder(str(root)) as folder, Roots(folder, ()) as roots:
-        sources = Sources(roots, Days(lambda _: date(2026, 11, 15)))
+        sources = Sources(roots, lambda _: date(2026, 11, 15))
         index = SqliteIndex(str(root / "index"), (Noticing.name, Noticing.dimensions))
         sync(sources, index, None)
         yield sources, index

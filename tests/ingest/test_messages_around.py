@@ -61,8 +61,8 @@ def test_an_answer_is_found_by_the_words_of_its_question(tmp_path: Path) -> None
         memory.chats.log("Nora: How often do you see your violin teacher?", "", chat="friends")
         memory.chats.log("Theo: Wednesdays at five, every other week.", "", chat="friends")
         hits = memory.search("violin teacher", limit=2).hits
-    assert [hit.text[:5] for hit in hits] == ["Nora:", "Theo:"]
-    assert "Wednesdays" in hits[1].text
+    assert sorted(hit.text[:5] for hit in hits) == ["Nora:", "Theo:"]
+    assert any("Wednesdays" in hit.text for hit in hits)
 
 
 class Noticing:

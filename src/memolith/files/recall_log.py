@@ -51,7 +51,7 @@ class _Asked:
 
     def words_in(self, text: str) -> list[str]:
         """The words of a statement that the question has too: no word that is in the question alone."""
-        bare = dict.fromkeys(word.strip(string.punctuation).lower() for word in text.split())
+        bare = dict.fromkeys([word.strip(string.punctuation).lower() for word in text.split()])
         return [word for word in bare if not self._stems.isdisjoint(terms_of(word)[1])][:_MAX_WORDS]
 
     def shared(self, text: str) -> int:

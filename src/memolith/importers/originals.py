@@ -15,10 +15,10 @@ from memolith.files.front_matter import parse_header
 from memolith.files.notes import file_date
 from memolith.files.record_format import RecordFormatError
 from memolith.importers import items
+from memolith.importers.foreign import read_table
 from memolith.importers.items import File, Item, Place, Skip, moment
 from memolith.importers.opening import Source
 from memolith.importers.transcripts import sessions
-from memolith.index.foreign import read_table
 from memolith.results import Turn
 
 _MEMORIES = ("MEMORY.md", "memory/MEMORY.md")

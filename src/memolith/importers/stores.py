@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from memolith.clock import Clock
+from memolith.importers.foreign import read_table
 from memolith.importers.items import Item, Line, Skip, Value, line_of, moment
 from memolith.importers.opening import Source
-from memolith.index.foreign import read_table
 
 
 def read_mcp(source: Source) -> Iterator[Item]:

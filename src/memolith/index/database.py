@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from shlex import quote
 from typing import Any
@@ -180,7 +180,8 @@ class Database:
 
     def one(self, statement: str, *values: object) -> Any:
         """The first value of the first row, or None."""
-        return next((row[0] for row in self.connection.execute(statement, values)), None)
+        found = self.connection.execute(statement, values).fetchone()
+        return found and found[0]
 
     def version(self) -> tuple[object, int]:
         """Another one when anything was written, by whomever."""
@@ -197,7 +198,8 @@ class Database:
 
     def stored_model(self) -> tuple[str, int]:
         """The name of the model whose vectors are stored, and how many numbers they have."""
-        return self.meta("model"), self.meta("dimensions")
+        known = dict(self.connection.execute("SELECT key, value FROM meta"))
+        return known["model"], known["dimensions"]
 
     def check_model(self) -> None:
         """Part of a transaction: another process may have opened the index for another model."""
@@ -239,7 +241,7 @@ class Database:
         self._path = self._path_of(self.generation)
         if not os.path.lexists(self._path):
             make_private(self._path)
-        if _identity(self._path) is None:
+        if self._identities()[0] is None:
             raise DamageError(f"{self._path} is not an ordinary file")
         self.connection, self._is_closed = _connect(self._path), False
         try:
@@ -274,8 +276,16 @@ class Database:
                 self._abandon()  # database, log and map no longer belong together
             raise self._replaced()
 
-    def _identities(self) -> Sequence[tuple[int, int] | None]:
-        return [_identity(self._path + part) for part in ("", "-wal", "-shm")]
+    def _identities(self) -> list[tuple[int, int] | None]:
+        """What tells whether the names of database, log and map still mean the same ordinary files."""
+        found: list[tuple[int, int] | None] = []
+        for part in ("", "-wal", "-shm"):
+            status = None
+            with suppress(OSError):
+                status = os.lstat(self._path + part)
+            is_file = status and stat.S_ISREG(status.st_mode)
+            found.append((status.st_dev, status.st_ino) if status and is_file else None)
+        return found
 
     def _abandon(self) -> None:
         if not self._mends:
@@ -408,15 +418,6 @@ def discard(path: str) -> None:
     """Delete a derived file, if that can be done."""
     with suppress(OSError):
         os.unlink(path)
-
-
-def _identity(path: str) -> tuple[int, int] | None:
-    """What tells whether a name still means the same file; None when there is no ordinary file."""
-    try:
-        found = os.lstat(path)
-    except OSError:
-        return None
-    return (found.st_dev, found.st_ino) if stat.S_ISREG(found.st_mode) else None
 
 
 def unavailable(error: Exception, folder: str) -> IndexUnavailableError:

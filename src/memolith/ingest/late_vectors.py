@@ -97,8 +97,8 @@ def _explained(
     for path in {chunk.path for chunk in chunks if chunk.kind == "turn"} - known.keys():
         from memolith.files.chunking import chunk_file
 
-        days = sources.days
-        cut = chunk_file(path, sources.roots.read(path) or b"", days.of, days.size)
+        data = sources.roots.read(path) or b""
+        cut = chunk_file(path, data, sources.day_of, sources.size)
         known[path] = {(one.offset, one.role): one for one in cut if one.around or one.follow_up}
     for chunk in chunks:
         one = known.get(chunk.path, {}).get((chunk.offset, chunk.role))

@@ -80,12 +80,9 @@ class Model:
 
     def close_cache(self, embedder: Embedder | None = None) -> None:
         """Close the file of cached vectors; the embedder opens it again when it is used."""
-        embedder = embedder or self._embedder
-        if self.is_slow:
-            from memolith.index.vector_cache import CachedEmbedder
-
-            if isinstance(embedder, CachedEmbedder):
-                embedder.close()
+        close = getattr(embedder or self._embedder, "close", None)
+        if close is not None:
+            close()
 
 
 def _told(error: EmbeddingError | ConfigError) -> str:

@@ -24,7 +24,7 @@ from memolith.files.locks import EMBED_LOCK, OwnerLock, make_state_folder
 from memolith.index.place import IndexPlace, has_index, look_at_index, open_index
 from memolith.ingest.late_vectors import Background, embed_waiting
 from memolith.ingest.model import Model
-from memolith.ingest.sync import PATIENT, RACY, Days, Patience, Sources, as_doubtful, sync
+from memolith.ingest.sync import PATIENT, RACY, Patience, Sources, as_doubtful, sync
 from memolith.interfaces import (
     Embedder,
     Index,
@@ -277,8 +277,10 @@ class OpenIndex:
 
         A failure is not an error: the files no longer have it, so the user could not forget it again.
         """
+        from memolith.index.vector_cache import forget_all
+
         warnings = []
-        for work in (self._purge_index, self._purge_cache):
+        for work in (self._purge_index, lambda: forget_all(self._cache_path)):
             try:
                 work()
             except MemolithError as error:
@@ -295,11 +297,6 @@ class OpenIndex:
                 self.retry(lambda: self.open().purge())
             except IndexUnavailableError:  # another process uses it, but nothing of it may stay
                 self.retry(lambda: self.open().clear())
-
-    def _purge_cache(self) -> None:
-        from memolith.index.vector_cache import forget_all
-
-        forget_all(self._cache_path)
 
     def _unfinished(self) -> Iterator[str]:
         """Warnings about what a sync could not do."""
@@ -358,8 +355,13 @@ class OpenIndex:
     def _sources(self, roots: Roots, word_vectors: WordVectors | None) -> Sources:
         config = self.config.index
         size = ChunkSize(config.chunk_bytes, min(config.overlap_bytes, config.chunk_bytes // 2))
-        days = Days(lambda item: self.clock.day_of(item.created), self.clock.zone, size)
-        return Sources(roots, days, word_vectors=word_vectors)
+        return Sources(
+            roots,
+            lambda item: self.clock.day_of(item.created),
+            self.clock.zone,
+            size,
+            word_vectors,
+        )
 
 
 @contextmanager

@@ -20,39 +20,24 @@ RACY = -1  # the time in the stamp of a file that was indexed too soon after it 
 
 
 @dataclass(frozen=True, slots=True)
-class Days:
-    """How files are cut: by which days and zone, and how long; what was cut otherwise is cut again.
+class Sources:
+    """Where a sync reads from, and how files are cut: by which days and zone, and how long.
 
-    The zone stands behind the digest of a file. Where none is set it is the system's, whichever that
-    is: processes that are told different ones would cut everything again by turns.
+    What was cut otherwise is cut again. The zone stands behind the digest of a file. Where none is set it is
+    the system's, whichever that is: processes that are told different ones would cut everything by turns.
     """
 
-    of: Callable[[Record | Turn], date]
+    roots: Roots
+    day_of: Callable[[Record | Turn], date]
     zone: str = ""
     size: ChunkSize = STANDARD
+    word_vectors: WordVectors | None = None
 
     @property
     def ending(self) -> str:
         """What the digest of every file ends with that was cut as we do, and by these days."""
         size = "" if self.size == STANDARD else f".{self.size.size}-{self.size.overlap}"
         return f".{CUT}{size}@{self.zone}"
-
-    def mark(self, digest: blake2b) -> str:
-        """The digest of a file that was cut by these days."""
-        return digest.hexdigest() + self.ending
-
-    def tell(self, state: FileState) -> bool:
-        """Whether a file was cut by these days."""
-        return state.digest.endswith(self.ending)
-
-
-@dataclass(frozen=True, slots=True)
-class Sources:
-    """Where a sync reads from, and how it knows the user's days."""
-
-    roots: Roots
-    days: Days
-    word_vectors: WordVectors | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +99,7 @@ def _sync_once(
     on_disk, warnings = sources.roots.discover()
     gone = [path for path in known if path not in on_disk]
     # Every search waits for this loop.
-    ending, no_file, held = sources.days.ending, FileState((0, 0, 0), ""), known.get
+    ending, no_file, held = sources.ending, FileState((0, 0, 0), ""), known.get
     changed = {
         path: stamp
         for path, stamp in on_disk.items()

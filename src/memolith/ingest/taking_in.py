@@ -183,25 +183,27 @@ def cut_file(
     path: str, data: bytes, stamp: Stamp, known: FileState | None, sources: Sources
 ) -> Cut:
     """Compare a file with what is known of it, and cut what is new; of a file with flaws, everything."""
-    days = sources.days
-    if known is not None and not days.tell(known):
+    ending = sources.ending
+    if known is not None and not known.digest.endswith(ending):
         known = None
     before = known.stamp[1] if known else 0
     view = memoryview(data)  # a memory may have many megabytes: no copies of them
     digest = blake2b(view[:before], digest_size=16)
-    grew = known is not None and len(data) > before and days.mark(digest) == known.digest
+    grew = known is not None and len(data) > before and digest.hexdigest() + ending == known.digest
     digest.update(view[before:])
     # Racy as git calls it: a change within the same tick of the file system's clock would get the same
     # stamp. A racy stamp equals no other, so that the file is read again.
     is_lasting = stamp[2] < clock.file_time() - clock.FILE_TICK
-    state = FileState(stamp if is_lasting else (*stamp[:2], RACY), days.mark(digest))
+    state = FileState(stamp if is_lasting else (*stamp[:2], RACY), digest.hexdigest() + ending)
     if known is not None and known.digest == state.digest:
         return Cut(path, replace(state, flaws=known.flaws), None)
     if grew and known is not None and not known.flaws:
-        appended = chunk_appended(path, data, before, days.of, days.size)
+        appended = chunk_appended(path, data, before, sources.day_of, sources.size)
         if appended is not None and not without_noise(path, data, appended)[1]:
             return Cut(path, state, appended, is_appended=True)
-    readable, flaws = without_noise(path, data, chunk_file(path, data, days.of, days.size))
+    readable, flaws = without_noise(
+        path, data, chunk_file(path, data, sources.day_of, sources.size)
+    )
     return Cut(path, replace(state, flaws=flaws), readable)
 
 
