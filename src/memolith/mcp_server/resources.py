@@ -25,25 +25,22 @@ _MARKDOWN = "text/markdown"
 _PAGE = 100
 _FIRST = (ROOT_MEMORY, USER)
 
+
+def _template(name: str, title: str, uri: str, of: str) -> types.ResourceTemplate:
+    description = f"{of}; secret records are left out."
+    return types.ResourceTemplate(
+        name=name, title=title, uri_template=uri, description=description, mime_type=_MARKDOWN
+    )
+
+
+_FILES = "A Markdown file of the memory, such as MEMORY.md"
+_DAYS = "What was written down on a day, such as 2026-11-15"
 TEMPLATES = types.ListResourceTemplatesResult(
     resource_templates=[
-        types.ResourceTemplate(
-            name="file",
-            title="A memory file",
-            uri_template=FILE + "{+path}",
-            description="A Markdown file of the memory, such as MEMORY.md; secret records are left out.",
-            mime_type=_MARKDOWN,
-        ),
-        types.ResourceTemplate(
-            name="day",
-            title="The log of a day",
-            uri_template=DAY + "{date}",
-            description="What was written down on a day, such as 2026-11-15; secret records are left out.",
-            mime_type=_MARKDOWN,
-        ),
+        _template("file", "A memory file", FILE + "{+path}", _FILES),
+        _template("day", "The log of a day", DAY + "{date}", _DAYS),
     ]
 )
-
 PROMPTS = {
     "session_start": types.Prompt(
         name="session_start",

@@ -361,7 +361,7 @@ def _quoted(value: object) -> object:
 
 
 def shortened(found: Sequence[Found], question: str = "", chars: int = MAX_CHARS) -> list[Found]:
-    """Hits or records, of long texts only the part that the question is about: together so many characters."""
+    """Hits or records, of long texts only the part that the question is about: together at most `chars` characters."""
     room = max(MIN_CHARS, chars // max(1, len(found)))
     asked = keywords(question)[:MAX_KEYWORDS]
     return [_short(one, asked, room) for one in found]

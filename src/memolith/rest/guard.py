@@ -229,7 +229,7 @@ class Guard:
         token, grant = self._token(), None
         if token and hmac.compare_digest(token.encode(), given.encode(errors="replace")):
             return None
-        with _said_in_the_log():
+        with _logging_problems():
             grant = self.guests.grants.of(given)
         if grant is None:
             raise RequestError(*_NO_TOKEN)
@@ -239,7 +239,7 @@ class Guard:
 
     def _token(self) -> str:
         """The token as its file has it now: a rotated one counts from the next request on."""
-        with _said_in_the_log(), Folder(self._memory.root) as folder:
+        with _logging_problems(), Folder(self._memory.root) as folder:
             return read_token(folder)
         return ""
 
@@ -269,7 +269,8 @@ class _Reply:
 
 
 @contextmanager
-def _said_in_the_log() -> Iterator[None]:
+def _logging_problems() -> Iterator[None]:
+    """A file of tokens that cannot be read allows nobody; the log says why."""
     try:
         yield
     except MemolithError as error:

@@ -27,7 +27,7 @@ _UNLIMITED = 1e12
 
 
 class Allowance:
-    """So many calls in some seconds, and as many at once."""
+    """A limit of calls in a number of seconds, with bursts of as many."""
 
     def __init__(self, limit: float, seconds: float) -> None:
         self._limit, self._seconds = limit, seconds
