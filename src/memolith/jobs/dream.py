@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from memolith.files import layout, recall_log
-from memolith.files.folder import Folder
 from memolith.files.promoted import (
     END,
     MARK,
@@ -60,17 +59,9 @@ _MAX_SKIPPED = 5
 class Recalls:
     """What is known of recalls: as it was stored, and with everything noted since."""
 
-    seen: Snapshot
     before: RecallState
     state: RecallState
     noted: int  # how many statements were shown or used since
-
-    def is_current(self, folder: Folder) -> bool:
-        """Whether nothing was taken out of the files since; what was noted meanwhile is read later."""
-        states = (recall_state.RECALLS, recall_state.SIGNALS)
-        return all(folder.stamp(path) == self.seen.stamp(path) for path in states) and all(
-            (folder.read(path) or b"").startswith(self.seen.read(path) or b"") for path in _LOGS
-        )
 
 
 def read_recalls(snapshot: Snapshot, place: Workplace) -> Recalls:
@@ -80,7 +71,7 @@ def read_recalls(snapshot: Snapshot, place: Workplace) -> Recalls:
     state = replace(fold(before, events, layout.own_output(place.config)), cursor=cursor)
     memory = snapshot.read(place.config.profile.primary) or b""
     state = _marked(state, memory, place.clock.now())
-    return Recalls(seen=snapshot, before=before, state=state, noted=len(events))
+    return Recalls(before=before, state=state, noted=len(events))
 
 
 class DreamJob(Job[Plan]):
@@ -94,13 +85,11 @@ class DreamJob(Job[Plan]):
         super().__init__(place)
         self._again = again
         self._path = place.config.profile.primary
-        # Of the last plan, to be stored after the job.
-        self.recalls: Recalls | None = None
-        self.refused: list[Judgement] = []
+        self.refused: list[Judgement] = []  # by the last plan
 
     def plan(self, snapshot: Snapshot) -> Plan:
         """Read the recalls, judge them and fit the chosen ones into the budget, all in memory."""
-        self.recalls = recalls = read_recalls(snapshot, self._place)
+        recalls = read_recalls(snapshot, self._place)
         judge = Judge(self._place, snapshot, recalls.state, again=self._again)
         chosen, self.refused = judge.judge_all()
         whole = self._place.config.trim.max_chars
@@ -158,63 +147,44 @@ class DreamJob(Job[Plan]):
 def save_recalls(place: Workplace, job: DreamJob, *, with_diary: bool) -> tuple[str, ...]:
     """Store what is known of recalls and empty their log; returns the files that had to be set aside.
 
-    Nothing is written when nothing is new. Writers wait only while the files are changed, unless
-    something was forgotten since the plan: then it is made again while they wait.
+    Nothing is written when nothing is new. It is read again here, where nobody can forget anything meanwhile.
     """
-    with place.reading() as folder:
-        recalls, state = _latest(place, job.recalls, folder)
-    if state is None:
-        return ()
     now = place.clock.now()
     with place.writing() as transaction:
         folder = transaction.folder
-        if not recalls.is_current(folder):
-            recalls, state = _latest(place, None, folder)
-            if state is None:
-                return ()
+        snapshot = Snapshot(folder)
+        recalls = read_recalls(snapshot, place)
+        hidden = secret_names(recalls.state, snapshot.read)
+        shown = recall_state.without(recalls.state, hidden)
+        before = recalls.before
+        if shown.entries == before.entries and not recalls.noted and not before.damaged:
+            return ()
+        # By score and not by age: what helped often last month is worth more than what was shown once
+        # today. What was promoted is remembered longest, so that a fact somebody took out stays out.
+        ranked = sorted(
+            shown.entries.items(),
+            key=lambda one: (one[1].promoted_at is not None, score(one[1], now).value),
+        )
+        state = replace(shown, entries=dict(ranked[-MAX_ENTRIES:]))
         if with_diary and recalls.noted:
-            snapshot = Snapshot(folder)
-            sources = Sources(snapshot, place)
-            entry = _diary_entry(place, sources, state, Page(), job.refused)
-            before = snapshot.read(layout.DREAM_DIARY)
-            transaction.append(layout.DREAM_DIARY, appended_diary(before, entry))
-        for path in recalls.before.damaged:
+            entry = _diary_entry(place, Sources(snapshot, place), state, Page(), job.refused)
+            diary = snapshot.read(layout.DREAM_DIARY)
+            transaction.append(layout.DREAM_DIARY, appended_diary(diary, entry))
+        for path in before.damaged:
             copy = recall_state.damaged_name(path, now)
-            transaction.replace(copy, recalls.seen.read(path) or b"", folder.stamp(copy))
-        if not state.entries.keys() >= recalls.state.entries.keys():
+            transaction.replace(copy, snapshot.read(path) or b"", folder.stamp(copy))
+        if len(shown.entries) < len(recalls.state.entries):
             for path in recall_state.damaged_files(folder):  # they may hold what became secret
                 transaction.remove(path, folder.stamp(path))
         for path, data in (
             (recall_state.RECALLS, recall_state.encode_recalls(state)),
             (recall_state.SIGNALS, recall_state.encode_signals(state)),
         ):
-            transaction.replace(path, data, recalls.seen.stamp(path))
+            transaction.replace(path, data, snapshot.stamp(path))
         for path in _LOGS:
-            transaction.remove(path, recalls.seen.stamp(path))  # stays if more was noted
+            transaction.remove(path, snapshot.stamp(path))  # stays if more was noted
         transaction.commit()
-    return recalls.before.damaged
-
-
-def _latest(
-    place: Workplace, recalls: Recalls | None, folder: Folder
-) -> tuple[Recalls, RecallState | None]:
-    """The recalls, read again if they are not those of the files; and what to store, None if nothing is new."""
-    snapshot, now = Snapshot(folder), place.clock.now()
-    if recalls is None or not recalls.is_current(folder):
-        recalls = read_recalls(snapshot, place)
-    memory = snapshot.read(place.config.profile.primary) or b""
-    marked = _marked(recalls.state, memory, now)
-    shown = recall_state.without(marked, secret_names(marked, snapshot.read))
-    before = recalls.before
-    if shown.entries == before.entries and not recalls.noted and not before.damaged:
-        return recalls, None
-    # By score and not by age: what helped often last month is worth more than what was shown once
-    # today. What was promoted is remembered longest, so that a fact somebody took out stays out.
-    ranked = sorted(
-        shown.entries.items(),
-        key=lambda one: (one[1].promoted_at is not None, score(one[1], now).value),
-    )
-    return recalls, replace(shown, entries=dict(ranked[-MAX_ENTRIES:]))
+    return before.damaged
 
 
 def _diary_entry(
