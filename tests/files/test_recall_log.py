@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import string
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -25,7 +25,7 @@ CLOCK = Clock("UTC", now=lambda: datetime(2026, 11, 15, 12, tzinfo=UTC))
 
 def events(root: str) -> list[Shown | Used]:
     with Folder(root) as folder:
-        return read_log(folder.read)[0]
+        return read_log(folder.read)
 
 
 def hit(text: str, path: str = "memory/2026-11-14.md", first: int = 1, **more: str) -> Hit:
@@ -134,20 +134,21 @@ def test_the_log_is_bounded_and_keeps_the_newest(
     assert last.snippet == "fact number 99"
 
 
-def test_a_cursor_reads_each_event_once_across_a_full_log(
+def test_events_since_a_moment_are_read_across_a_full_log(
     root: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(recall_log, "MAX_BYTES", 3_000)
+    monkeypatch.setattr(recall_log, "MAX_BYTES", 1_500)
     Path(root).mkdir()
-    seen = []
-    cursor = None
-    for number in range(40):
-        recall_log.note_shown(root, [hit(f"fact number {number}")], "fact", "search", CLOCK)
-        if number % 3 == 0:
-            with Folder(root) as folder:
-                found, cursor = read_log(folder.read, cursor)
-            seen += [event.snippet for event in found if isinstance(event, Shown)]
-    assert seen == [f"fact number {number}" for number in range(40)]
+    moment = [datetime(2026, 11, 15, 12, tzinfo=UTC)]
+    clock = Clock("UTC", now=lambda: moment[0])
+    for number in range(12):
+        recall_log.note_shown(root, [hit(f"fact number {number}")], "fact", "search", clock)
+        moment[0] += timedelta(minutes=1)
+    assert Path(root, OLDER_LOG).exists()
+    with Folder(root) as folder:
+        found = read_log(folder.read, datetime(2026, 11, 15, 12, 7, tzinfo=UTC))
+    seen = [event.snippet for event in found if isinstance(event, Shown)]
+    assert seen == [f"fact number {number}" for number in range(7, 12)]
 
 
 def test_torn_and_foreign_lines_are_passed_over(root: str) -> None:

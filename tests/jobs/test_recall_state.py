@@ -14,7 +14,6 @@ from memolith.files.folder import Folder
 from memolith.jobs.recall_state import (
     RECALLS,
     SIGNALS,
-    Cursor,
     RecallState,
     encode_recalls,
     encode_signals,
@@ -124,7 +123,7 @@ def test_no_hand_made_state_is_fatal(
     assert again.entries.keys() == state.entries.keys()
 
 
-def test_cursor_and_moments_survive(root: str) -> None:
+def test_moments_survive(root: str) -> None:
     moment = datetime(2026, 11, 15, 3, tzinfo=UTC)
-    state = RecallState(updated=moment, cursor=Cursor("ab", 12))
+    state = RecallState(updated=moment)
     assert state_of(root, encode_recalls(state), encode_signals(state)) == state

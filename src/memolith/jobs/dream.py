@@ -67,8 +67,8 @@ class Recalls:
 def read_recalls(snapshot: Snapshot, place: Workplace) -> Recalls:
     """Light sleep: what is stored, with the log folded in, and what MEMORY.md shows of earlier dreams."""
     before = recall_state.read_state(snapshot.read)
-    events, cursor = read_log(snapshot.read, before.cursor)
-    state = replace(fold(before, events, layout.own_output(place.config)), cursor=cursor)
+    events = read_log(snapshot.read, before.updated)
+    state = fold(before, events, layout.own_output(place.config))
     memory = snapshot.read(place.config.profile.primary) or b""
     state = _marked(state, memory, place.clock.now())
     return Recalls(before=before, state=state, noted=len(events))

@@ -206,7 +206,7 @@ def _drop_hint(old: Statement, new: Statement) -> str:
 def _stale(scene: _Scene, living: Iterable[Statement]) -> Iterator[IntegrityFinding]:
     """Records of MEMORY.md and notes that nobody has asked for in all that time; logs are history."""
     state = recall_state.read_state(scene.read)
-    since, _ = read_log(scene.read, state.cursor)  # a dream has not seen it yet
+    since = read_log(scene.read, state.updated)  # a dream has not seen it yet
     entries = merge_recalls(state, since).entries.values()
     recalled = {entry.claim: entry.last_at for entry in entries if entry.recalls}
     for found in living:

@@ -47,14 +47,6 @@ _FULL_FREQUENCY = _FULL_VARIETY = 30  # recalls, and days times questions; more 
 _WEIGHT_OF_A_USE = 2
 
 
-@dataclass(frozen=True, slots=True)
-class Cursor:
-    """How far a log has been read; `identity` tells it from the next log of the same name."""
-
-    identity: str
-    offset: int
-
-
 # Not frozen: a dream makes ten thousand of them, and a frozen one takes twice the time.
 @dataclass(slots=True, kw_only=True)
 class Recalled:
@@ -92,7 +84,6 @@ class RecallState:
 
     entries: Mapping[str, Recalled] = field(default_factory=dict)
     updated: datetime | None = None
-    cursor: Cursor | None = None
     damaged: tuple[str, ...] = ()  # files with content that we cannot read
 
 
@@ -132,7 +123,6 @@ def read_state(read: Callable[[str], bytes | None]) -> RecallState:
     return RecallState(
         entries=entries,
         updated=_moment(content.get("updatedAt")),
-        cursor=_cursor(content.get("log")),
         damaged=tuple(path for path, whole in read_whole.items() if not whole),
     )
 
@@ -142,8 +132,6 @@ def encode_recalls(state: RecallState) -> bytes:
     head: dict[str, object] = {"version": 1}
     if state.updated:
         head["updatedAt"] = encode_time(state.updated)
-    if state.cursor:
-        head["log"] = {"identity": state.cursor.identity, "offset": state.cursor.offset}
     top = "".join(f"  {json.dumps(key)}: {json.dumps(value)},\n" for key, value in head.items())
     entries = ",\n".join(
         f"    {json.dumps(key)}: {json.dumps(_entry_json(entry))}"
@@ -185,13 +173,6 @@ def without(state: RecallState, names: Collection[str]) -> RecallState:
 def claim_of(entry: Recalled) -> str:
     """Entries of other programs have no claim; their beginning has to do."""
     return entry.claim or claim_key(entry.snippet)
-
-
-def _cursor(raw: object) -> Cursor | None:
-    match raw:
-        case {"identity": str(identity), "offset": int(offset)} if offset >= 0:
-            return Cursor(identity, offset)
-    return None
 
 
 def _load(data: bytes | None) -> dict[str, object] | None:

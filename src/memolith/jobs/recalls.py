@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from hashlib import blake2b
 from itertools import chain, zip_longest
 
 from memolith.files.layout import NESTED_MEMORY, ROOT_MEMORY
@@ -15,7 +14,6 @@ from memolith.files.record_format import RecordFormatError, parse_time
 from memolith.jobs.recall_state import (
     MAX_DAYS,
     MAX_QUERIES,
-    Cursor,
     Recalled,
     RecallState,
     claim_of,
@@ -62,24 +60,16 @@ class Used:
 
 
 def read_log(
-    read: Callable[[str], bytes | None], start: Cursor | None = None
-) -> tuple[list[Shown | Used], Cursor]:
-    """All events since the cursor, oldest first, and the cursor behind them.
+    read: Callable[[str], bytes | None], since: datetime | None = None
+) -> list[Shown | Used]:
+    """The events of the log, and of the full one that was put aside, oldest first; or those since a moment.
 
     Torn and foreign lines are skipped.
     """
-    older, log = (read(path) or b"" for path in (OLDER_LOG, LOG))
-    if start and log and start.identity == _identity(log):
-        new = log[start.offset :]
-    elif start and older and start.identity == _identity(older):
-        new = older[start.offset : older.rfind(b"\n") + 1] + log
-    else:
-        new = older[: older.rfind(b"\n") + 1] + log
     # A last line without its end is still being written.
-    lines = new[: new.rfind(b"\n") + 1].split(b"\n")
-    found = list(chain.from_iterable(map(_parse, lines)))
-    last = log or older  # a full log was put aside, and the next one has not begun
-    return found, Cursor(_identity(last), last.rfind(b"\n") + 1)
+    logs = [(read(path) or b"").split(b"\n")[:-1] for path in (OLDER_LOG, LOG)]
+    found = chain.from_iterable(map(_parse, chain(*logs)))
+    return [event for event in found if since is None or event.at >= since]
 
 
 def fold(
@@ -224,10 +214,6 @@ def _line_without(line: bytes, names: Collection[str]) -> bytes:
     if left != hits:
         content.pop("words", None)  # those of what goes are among them
     return encode_event({**content, "hits": left}) if left else b""
-
-
-def _identity(data: bytes) -> str:
-    return blake2b(data[: data.find(b"\n") + 1], digest_size=8).hexdigest()
 
 
 def _content(line: bytes) -> dict[str, object]:

@@ -35,7 +35,7 @@ def days(folder: Folder, clock: Clock) -> tuple[DayCounts, ...]:
             counts[day]["notes"] += 1
     for turn in _turns(folder):
         counts[clock.day_of(turn.created)]["turns"] += 1
-    events, _ = recalls.read_log(folder.read)
+    events = recalls.read_log(folder.read)
     for at in {one.at for one in events if isinstance(one, recalls.Shown)}:
         counts[clock.day_of(at)]["recalls"] += 1
     for job in history.kept_jobs(folder):
@@ -72,7 +72,7 @@ def receipts(folder: Folder, limit: int, offset: int) -> tuple[Receipt, ...]:
     """The newest first; records that became secret since are left out."""
     groups: dict[tuple[object, ...], list[recalls.Shown]] = {}
     used: set[object] = set()
-    for event in recalls.read_log(folder.read)[0]:
+    for event in recalls.read_log(folder.read):
         if isinstance(event, recalls.Shown):
             groups.setdefault((event.at, event.query), []).append(event)
         else:
