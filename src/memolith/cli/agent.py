@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING, Any
 from memolith.cli import hooks, output
 from memolith.cli.hooks import Answer, Hook
 from memolith.cli.options import Call, Steps, command, text_of
+from memolith.config.load import settings_from_flags
 from memolith.text.wording import counted
 
 if TYPE_CHECKING:  # each session and each message waits for these commands
     from memolith.jobs.reports import FlushReport
     from memolith.memory import Memory
+    from memolith.profile import Profile
     from memolith.results import TurnContext
+    from memolith.types import SessionContext
 
 # About 9,000 characters: a token has six at most.
 _MAX_HOOK_TOKENS = 1_500
@@ -53,16 +56,10 @@ def session_start(call: Call, hook: bool, **options: Any) -> Steps:
         memolith session-start --kind group --max-tokens 1000
     """
     asking = hooks.asking_hook() if hook and not call.json else None
-
-    def for_host(asking: Hook) -> Answer:
-        with call.open(folder=asking.folder) as memory:
-            return _start_for_host(memory, asking, memory.profile.notice, **options)
-
     if asking:
-        hooks.answer_host(call, asking, lambda: for_host(asking))
+        hooks.answer_host(call, asking, lambda: _start_for_host(call, asking, **options))
         return
-    with call.open(reads=True) as memory:
-        found = memory.session_start(hook=hook, **options)
+    _, found = _start(call, None, hook=hook, **options)
     yield found
     if found.text:
         output.say(found.text)
@@ -70,10 +67,25 @@ def session_start(call: Call, hook: bool, **options: Any) -> Steps:
         output.note(_NONE_PUBLIC if options["kind"] == "group" else _NO_START)
 
 
-def _start_for_host(memory: Memory, asking: Hook, notice: str, **options: Any) -> Answer:
-    found = memory.session_start(hook=True, **options)
+def _start_for_host(call: Call, asking: Hook, **options: Any) -> Answer:
+    profile, found = _start(call, asking.folder, hook=True, **options)
+    return _started(profile, asking, profile.notice, found)
+
+
+def _start(call: Call, folder: str | None, **options: Any) -> tuple[Profile, SessionContext]:
+    """As `Memory.session_start` does it, without importing what writes: every session waits for this."""
+    from memolith.clock import Clock
+    from memolith.context.session_start import Start
+    from memolith.context.session_start import session_start as start_session
+
+    profile, loaded = call.load(settings_from_flags(call.set), folder=folder, use_default=True)
+    clock = Clock(loaded.config.profile.timezone)
+    return profile, start_session(profile, clock, loaded.config, Start(**options))
+
+
+def _started(profile: Profile, asking: Hook, notice: str, found: SessionContext) -> Answer:
     if found.text and asking.session:
-        hooks.mark_session(memory.root, asking.session)
+        hooks.mark_session(profile.root, asking.session)
     return found.text, " ".join(filter(None, (notice, *found.warnings)))
 
 
@@ -195,7 +207,8 @@ def answer_warm(memory: Memory, message: Mapping[str, object]) -> Mapping[str, o
     if hook is None or (message.get("command") == "context" and hook.prompt is None):
         return {"refused": "there is nothing to answer"}
     if message.get("command") == "session-start":
-        text, problem = _start_for_host(memory, hook, notice)
+        start = memory.session_start(hook=True)
+        text, problem = _started(memory.profile, hook, notice, start)
         return {"text": text, "problem": problem}
     seconds = message.get("seconds")
     question = {
