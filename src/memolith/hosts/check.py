@@ -28,12 +28,8 @@ def check_installed(host: Host, installed: Installations) -> list[Check]:
     except (MemolithError, ValueError, RecursionError) as error:
         problems = [(f"its settings cannot be read: {error}", "Mend that file.")]
     hooks = " and its hooks are there" if host.hooks else ""
-    well = Check(
-        id="hosts",
-        label="Agent hosts",
-        status="ok",
-        message=f"{host.title}: its entry answers a request{hooks}.",
-    )
+    message = f"{host.title}: its entry answers a request{hooks}."
+    well = Check(id="hosts", label="Agent hosts", status="ok", message=message)
     return [
         replace(well, status="warn", message=f"{host.title}: {problem}.", hint=hint)
         for problem, hint in problems

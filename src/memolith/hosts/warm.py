@@ -27,10 +27,8 @@ def answering_hooks(
 ) -> Iterator[None]:
     """Answer hooks about the memory that is served, which may be another one later."""
     ended = threading.Event()
-    serve = threading.Thread(
-        target=_serve, args=(memory, answer, environment, ended), name="memolith-hooks", daemon=True
-    )
-    serve.start()
+    given = (memory, answer, environment, ended)
+    threading.Thread(target=_serve, args=given, name="memolith-hooks", daemon=True).start()
     try:
         yield
     finally:

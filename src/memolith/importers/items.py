@@ -178,8 +178,8 @@ def records_of(
         try:
             found.append(line_of(parse_json(part.strip()), channel, otherwise, place, where))
         except RecordFormatError as error:
-            reason = f"damaged line ({error.message.partition(':')[0][:60]})"
-            found.append(Skip("records", reason, where))
+            reason = error.message.partition(":")[0][:60]
+            found.append(Skip("records", f"damaged line ({reason})", where))
     return found, b"".join(prose)
 
 

@@ -60,27 +60,26 @@ class Source(AbstractContextManager["Source"]):
 
     def names(self, *patterns: str) -> list[str]:
         """The files whose names are like one of these patterns, sorted; links are left out."""
-        return [name for name in self._all if any(fnmatchcase(name, like) for like in patterns)]
+        found = (name for name in self._sizes if any(fnmatchcase(name, like) for like in patterns))
+        return sorted(found)
 
     def data(self, *patterns: str) -> list[str]:
         """The same, if it is not one file, which is then meant whatever its name."""
-        return list(self._all) if self.is_file else self.names(*patterns)
+        return list(self._sizes) if self.is_file else self.names(*patterns)
 
     @cached_property
-    def _all(self) -> dict[str, None]:
-        if self.is_file:
-            return {os.path.basename(self.path): None}
+    def _sizes(self) -> dict[str, int]:
+        """Every file that is there."""
+        if self._zip is not None:
+            return {one.filename: one.file_size for one in self._zip.infolist()}
         walk = self._folder.walk(suffix="", hidden=True)
-        return dict.fromkeys(sorted(self._zip.namelist() if self._zip else walk))
+        names = [os.path.basename(self.path)] if self.is_file else walk
+        return {name: (self._folder.stamp(name) or (0, 0))[1] for name in names}
 
     def expect(self, names: Iterable[str]) -> list[str]:
         """The names, and their sizes counted in for the progress."""
         found = list(names)
-        for name in found:
-            if self._zip is not None:
-                self.total += self._zip.getinfo(name).file_size
-            elif stamp := self._folder.stamp(name):
-                self.total += stamp[1]
+        self.total += sum(self._sizes.get(name, 0) for name in found)
         return found
 
     def begins_with(self, mark: bytes, names: Iterable[str]) -> bool:
@@ -89,7 +88,7 @@ class Source(AbstractContextManager["Source"]):
 
     def on_disk(self, name: str) -> str | None:
         """The full path of a file; None if there is none, or only inside an archive."""
-        is_there = self._zip is None and name in self._all
+        is_there = self._zip is None and name in self._sizes
         return os.path.join(self._folder.root, name) if is_there else None
 
     def modified(self, name: str) -> datetime:
@@ -125,7 +124,7 @@ class Source(AbstractContextManager["Source"]):
 
     def read(self, name: str) -> bytes | None:
         """The whole content of a small file; None if there is no such file."""
-        if name not in self._all:
+        if name not in self._sizes:
             return None
         data = bytearray()
         for block in self.blocks(name):

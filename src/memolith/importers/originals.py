@@ -27,7 +27,7 @@ _CHATS = "conversation-semantic-memory.db"
 _KINDS = ("fact", "preference", "event", "summary")
 # What CursorClaw itself has written at the top of MEMORY.md.
 _TEMPLATE = re.compile(
-    rb"# MEMORY\.md.*|This file stores curated memories.*|\*\*(Format|Daily logs):\*\*.*|---\s*",
+    rb"# MEMORY\.md.*|This file stores curated memories.*|\*\*(Format|Daily logs):\*\*.*|---\s*"
 )
 
 

@@ -16,8 +16,6 @@ from memolith.importers.writing import ImportReport, Writer
 from memolith.store import Store
 from memolith.types import Progress
 
-_STEP = 200  # items between two looks at the progress
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Importer:
@@ -108,9 +106,9 @@ def run_import(
         report = ImportReport(source=name, path=source.path, dry_run=dry_run)
         writer = Writer(store, report, since)
         try:
-            for number, item in enumerate(importer.read(source)):
+            for item in importer.read(source):
                 writer.take(item)
-                if progress is not None and number % _STEP == 0:
+                if progress is not None:
                     progress(source.done // 1000, source.total // 1000)  # kB
         finally:  # also if the rest cannot be read
             writer.finish()
