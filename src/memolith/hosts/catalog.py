@@ -20,7 +20,6 @@ from memolith.hosts.skill import skill_text
 # and the agent has answered.
 _LOG = "log --hook"
 _COMMANDS = ("session-start --hook", "context", "flush", "flush", _LOG)
-_SECONDS = (10, 10, 30, 30, 10)
 _NAMED = ("--root", "--profile")
 
 
@@ -71,7 +70,7 @@ class Host:
     entry: Mapping[str, object] = field(default_factory=dict)
     hooks: str = ""
     events: Sequence[str] = ()
-    timeouts: Sequence[int] = _SECONDS
+    timeouts: Sequence[int] = (10, 10, 30, 30, 10)
     is_flat: bool = False  # whether a hook is a mere command, as Cursor has it
     skill: str = ""
     switches: Sequence[tuple[str, Sequence[str], object]] = ()

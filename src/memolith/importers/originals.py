@@ -22,9 +22,7 @@ from memolith.importers.transcripts import sessions
 from memolith.results import Turn
 
 _MEMORIES = ("MEMORY.md", "memory/MEMORY.md")
-_ARCHIVE = "memory/MEMORY-archive.md"
 _CHATS = "conversation-semantic-memory.db"
-_KINDS = ("fact", "preference", "event", "summary")
 # What CursorClaw itself has written at the top of MEMORY.md.
 _TEMPLATE = re.compile(
     rb"# MEMORY\.md.*|This file stores curated memories.*|\*\*(Format|Daily logs):\*\*.*|---\s*"
@@ -37,7 +35,7 @@ def read_cursorclaw(source: Source) -> Iterator[Item]:
     for name in source.names("openclaw.json", "cursorclaw.json", "config.json"):
         found = source.json(name).get("continuity")
         config |= found if isinstance(found, dict) else {}
-    archive = str(config.get("memoryArchivePath") or _ARCHIVE)
+    archive = str(config.get("memoryArchivePath") or "memory/MEMORY-archive.md")
     logs = [name for name in source.names("memory/????-??-??.md") if name != archive]
     files = [*source.names("MEMORY.md"), *source.names(archive), *logs]
     for name in source.expect(files):
@@ -146,7 +144,8 @@ _META = {"i": "importance", "p": "pinned", "o": "origin", "mt": "memory_type", "
 
 def read_devclaw(source: Source) -> Iterator[Item]:
     """Notes, then what the database has besides, then the lines of MEMORY.md, daily logs and settings."""
-    notes = (f"{start}{name}/*.md" for start in ("", "*/") for name in _KINDS)
+    kinds = ("fact", "preference", "event", "summary")
+    notes = (f"{start}{kind}/*.md" for start in ("", "*/") for kind in kinds)
     for name in source.expect(source.names(*notes)):
         path = "memory/" + "/".join(name.split("/")[-2:])
         yield items.note_of(path, source.read(name) or b"", "devclaw", source.modified(name))

@@ -185,8 +185,8 @@ class Writer:
         self._chats[turn.chat] += 1
         self._history += len(kept.user) + len(kept.assistant) + 150
         report.keys_replaced += len(kept.replaced)
-        texts = (turn.user, turn.assistant)
-        report.cut += sum(len(text) > config.max_chars_per_entry for text in texts)
+        most = config.max_chars_per_entry
+        report.cut += sum(len(text) > most for text in (turn.user, turn.assistant))
         return kept, key
 
     def _checked(self, item: Line) -> Line:
