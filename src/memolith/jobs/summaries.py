@@ -127,21 +127,17 @@ def summaries_without(document: Document, record_id: str) -> Document:
 
 
 def _line_without(line: Line, record_id: str, *, is_long_memory: bool) -> bytes:
-    if not line.looks_like_record:
-        if not is_long_memory:
-            return line.data  # other prose is yours
-        text = line.data.decode(errors="surrogateescape")
-        left = without_record(text.rstrip("\r\n"), record_id)
-        return line.data if left == text.rstrip("\r\n") else _as_line(left)
     record = readable_record(line.data)
-    if record is None or record.category != "compaction":
+    if record is not None and record.category == "compaction":
+        text = without_record(record.text, record_id)
+        return line.data if text == record.text else encode_line(replace(record, text=text))
+    if line.looks_like_record or not is_long_memory:
+        return line.data  # other prose is yours
+    text = line.data.decode(errors="surrogateescape").rstrip("\r\n")
+    left = without_record(text, record_id)
+    if left == text:
         return line.data
-    text = without_record(record.text, record_id)
-    return line.data if text == record.text else encode_line(replace(record, text=text))
-
-
-def _as_line(text: str) -> bytes:
-    return text.encode(errors="surrogateescape") + b"\n" if text else b""
+    return left.encode(errors="surrogateescape") + b"\n" if left else b""
 
 
 def _beginning(record: Record) -> str:
