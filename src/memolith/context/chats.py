@@ -352,24 +352,20 @@ def _pop(transaction: Transaction, chat: str) -> Item | None:
 
 
 def _clear(transaction: Transaction, chat: str) -> int:
-    """Remove every turn of a chat from the history and its archive."""
-
-    def is_of_chat(line: bytes) -> bool:
-        turn = parse_turn(line)
-        return turn is not None and turn.chat == chat
-
-    removed = sum(_keep(transaction, path, is_of_chat) for path in (layout.CONVERSATIONS, ARCHIVE))
+    """Remove every turn of a chat from the history and its archive; returns how many."""
+    removed = 0
+    for path in (layout.CONVERSATIONS, ARCHIVE):
+        stamp = transaction.folder.stamp(path)
+        lines = (transaction.folder.read(path) or b"").split(b"\n")
+        turns = map(parse_turn, lines)
+        left = [
+            line for line, turn in zip(lines, turns, strict=True) if not turn or turn.chat != chat
+        ]
+        if len(left) < len(lines):
+            transaction.replace(path, b"\n".join(left), stamp)
+            removed += len(lines) - len(left)
     transaction.commit()
     return removed
-
-
-def _keep(transaction: Transaction, path: str, goes: Callable[[bytes], bool]) -> int:
-    stamp = transaction.folder.stamp(path)
-    lines = (transaction.folder.read(path) or b"").split(b"\n")
-    left = [line for line in lines if not goes(line)]
-    if len(left) < len(lines):
-        transaction.replace(path, b"\n".join(left), stamp)
-    return len(lines) - len(left)
 
 
 Show = Callable[[Turn], str]

@@ -27,7 +27,6 @@ _SAME_SESSION = 1.5
 _MARKS = ("<!-- memolith:", "<!-- /memolith:")  # around what jobs write; they tell an agent nothing
 _BULLETS = ("- ", "* ", "+ ")
 _TITLE = "Summary of "
-_PROMOTED, _SUMMARY = "promoted", "summary"  # what stands in the place of a category
 _NOT_SAID = "agent"  # nobody is trusted more for not being named
 
 
@@ -149,7 +148,7 @@ def _summarised(stretch: str, value: float) -> Piece | None:
     if line is None or not line.ids:
         return None
     known = (", ".join(line.names), line.said_by or _NOT_SAID, str(line.day))
-    return _piece(_SUMMARY, line.text, known, value, names=line.ids, retells=True, day=line.day)
+    return _piece("summary", line.text, known, value, names=line.ids, retells=True, day=line.day)
 
 
 def _promoted(stretch: str, value: float) -> Piece | None:
@@ -162,7 +161,7 @@ def _promoted(stretch: str, value: float) -> Piece | None:
     names = (name,) if name and not fact.is_of_note else ()
     known = (name or quoted_line(fact.source, _MOST_CHARS // 2), fact.said_by)
     return _piece(
-        _PROMOTED, fact.text, known, value, record_id=fact.record_id, names=names, retells=True
+        "promoted", fact.text, known, value, record_id=fact.record_id, names=names, retells=True
     )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from functools import cache
+from typing import NamedTuple
 
 from memolith.text.tables import Table, read_table
 
@@ -20,14 +21,13 @@ _PRIVATE_KEY = re.compile(
 )
 
 
-class _Kind:
+class _Kind(NamedTuple):
     """One line of the table. It is compiled when a text has one of its words: most texts have none."""
 
-    def __init__(self, name: str, words: Iterable[str], like: str = "", pattern: str = "") -> None:
-        self.name = name
-        self.words = tuple(words)
-        self.like = like  # what its value is like; "" for a key
-        self.pattern = pattern
+    name: str
+    words: tuple[str, ...]
+    like: str  # what its value is like; "" for a key
+    pattern: str
 
 
 def open_secrets(text: str) -> Iterator[str]:
@@ -120,7 +120,7 @@ def _table() -> Table:
 @cache
 def _kinds() -> tuple[_Kind, ...]:
     told = (
-        _Kind(name, {word.split()[0] for word in words.split(", ")}, like, words)
+        _Kind(name, tuple({word.split()[0] for word in words.split(", ")}), like, words)
         for name, like, words in _table()["names"]
     )
     return (*_keys(), *told)
@@ -129,7 +129,7 @@ def _kinds() -> tuple[_Kind, ...]:
 @cache
 def _keys() -> tuple[_Kind, ...]:
     rows = _table()["keys"]
-    return tuple(_Kind(name, words.split(", "), "", form) for name, words, form in rows)
+    return tuple(_Kind(name, tuple(words.split(", ")), "", form) for name, words, form in rows)
 
 
 @cache
