@@ -27,7 +27,7 @@ CEILINGS = {
     "adapters": (351, 6),
     "cli": (2_705, 12),
     "config": (591, 4),
-    "context": (1_720, 11),
+    "context": (1_719, 11),
     "embed": (571, 5),
     "engines": (1_314, 7),
     "files": (3_398, 26),
