@@ -32,7 +32,7 @@ CEILINGS = {
     "engines": (1_314, 7),
     "files": (3_398, 26),
     "hosts": (586, 7),
-    "importers": (1_118, 10),
+    "importers": (1_120, 10),
     "index": (1_397, 8),
     "ingest": (881, 7),
     "jobs": (7_671, 45),

@@ -31,7 +31,7 @@ from memolith.types import Plain, Record
 IMPORTS = f"{STATE_FOLDER}/imports.jsonl"
 # A larger history is not searched any more (`files.disk_view`), and what is logged later needs room, too.
 _MAX_HISTORY = 56 << 20
-_MAX_BATCH = 500
+_MAX_BATCH = 200
 _ID = re.compile(rb'(?:"id": ?"|^id: "?)([^"\n]{1,200})', re.MULTILINE)
 _FOLDERS = "index.extra_paths"
 _KINDS = {Line: "records", More: "files", File: "files", Turn: "turns", Value: "settings"}
@@ -206,7 +206,8 @@ class Writer:
 
     def _take_file(self, item: File) -> None:
         """Take a whole file if nothing but our template is in its place, else what is missing there."""
-        self.flush()  # what waits may go into it
+        if any(not isinstance(one, File) or one.path == item.path for one, _ in self._batch):
+            self.flush()  # what waits may go into it
         ours = self._read(item.path)
         key = digest("file", item.path, item.data.decode(errors="surrogateescape"))
         if key in self._known or ours == item.data:
@@ -252,13 +253,14 @@ class Writer:
         return item
 
     def _put(self, item: _Written, key: str) -> None:
-        """Have an item wait; a whole file and a note are written alone."""
-        is_alone = isinstance(item, File) or (isinstance(item, Line) and item.place == "note")
-        if is_alone:
+        """Have an item wait; notes are written alone, and whole files without lines."""
+        is_note = isinstance(item, Line) and item.place == "note"
+        before = self._batch[-1][0] if self._batch else item
+        if is_note or isinstance(before, File) != isinstance(item, File):
             self.flush()
         self._known.add(key)
         self._batch.append((item, key))
-        if is_alone or len(self._batch) >= _MAX_BATCH:
+        if is_note or len(self._batch) >= _MAX_BATCH:
             self.flush()
 
     def _write(self, batch: list[_Written], transaction: Transaction) -> set[str]:
