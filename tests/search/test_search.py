@@ -160,7 +160,7 @@ def test_the_text_of_a_hit_comes_from_the_file_at_its_citation(filled: Memory) -
 def test_explain_shows_the_order_after_every_stage(filled: Memory) -> None:
     trace = filled.search("release", explain=True).trace
     assert [stage.stage for stage in trace] == [
-        "question", "fuse", "weigh", "days", "decay", "passages", "phrases", "replies", "names", "supersede",
+        "question", "fuse", "weigh", "days", "decay", "passages", "phrases", "asked", "replies", "names", "supersede",
         "diversify",
     ]  # fmt: skip
     assert trace[0].note.startswith("words: release")

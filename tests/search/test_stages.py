@@ -11,7 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memolith.search.candidates import fuse, without_copies
-from memolith.search.reorder import demote_superseded, diversify, prefer_replies, require_phrases
+from memolith.search.reorder import (
+    demote_asked_before,
+    demote_superseded,
+    diversify,
+    prefer_replies,
+    require_phrases,
+)
 from memolith.search.votes import decay, prefer_days, rank_sessions, shares, weigh
 from memolith.text.dates import LIKELY, SURE, DayRange
 from tests.search.making import (
@@ -211,6 +217,14 @@ def test_only_what_holds_the_quotation_is_left_or_everything_if_nothing_does() -
     some = situation(phrases=(("no", "such"), ("the", "key")))
     assert order(require_phrases(some, hits)) == [1]
     assert order(require_phrases(SITUATION, hits)) == [1, 2]
+
+
+def test_what_the_user_asked_before_stands_below_what_answers() -> None:
+    query = situation(asked=["port", "staging", "server"])
+    asks, answers = turn(7, 0.9, "Which port has the staging server?"), candidate(8, 0.4)
+    assert order(demote_asked_before(query, candidates(asks, answers))) == [8, 7]
+    other = turn(7, 0.9, "Which trees grow beside the staging area of the old harbour?")
+    assert order(demote_asked_before(query, candidates(other, answers))) == [7, 8]
 
 
 def test_among_people_a_reply_comes_before_the_message_that_asks() -> None:

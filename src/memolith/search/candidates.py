@@ -28,8 +28,8 @@ Staged = Sequence[tuple[str, "Candidates"]]  # after each stage, by its name
 
 # The constant of the original paper; between 20 and 100 our benchmark moves by less than its noise.
 RRF_K = 60
-# How many of each ranking take part in the fusion: more change no recall (benchmarks/recall). Who wants
-# many hits gets them.
+# How many of each ranking take part in the fusion, and how many of all are staged then: more change no
+# recall (benchmarks/recall). Who wants many hits gets them.
 NOMINATED = 200
 # How much a vote of the chat or file counts for one of its chunks.
 GROUP = 0.5
@@ -98,10 +98,6 @@ class Candidates:
         }
         signals = Signals.together([self.signals, others.signals])
         return replace(self, signals=signals, why={}, **columns)
-
-    def first(self, count: int) -> Candidates:
-        """So many of them, as they stand."""
-        return self if len(self) <= count else self.take(slice(count))
 
     def scored(self, score: Floats, why: Mapping[str, Column]) -> Candidates:
         """The same with other scores, where they stand: who needs an order asks for it."""
@@ -179,8 +175,6 @@ def _parts(filters: Filters, days: Iterable[DayRange], says_something: bool) -> 
 
 def _together(found: Sequence[Nomination]) -> Nomination:
     """As the first, with what only the others have."""
-    if len(found) == 1:
-        return found[0]
     signals = Signals.together([nominated.signals for nominated in found])
     first = np.unique(signals.keys, return_index=True)[1]
     return replace(found[0], signals=signals.take(np.sort(first)))
@@ -207,8 +201,6 @@ def without_copies(signals: Signals) -> Signals:
     for place, name in enumerate(names):
         if name not in kept or numbers[kept[name]] % 2 >= numbers[place] % 2:
             kept[name] = place
-    if len(kept) == len(names):
-        return signals
     ranks = {}
     for ranking in ("words_rank", "meaning_rank"):
         order = sorted(zip(getattr(signals, ranking).tolist(), names, strict=True))

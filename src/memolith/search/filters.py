@@ -120,13 +120,11 @@ def explain_names(filters: Filters, names: Callable[[str], Collection[str]]) -> 
 
 
 def explain_path(filters: Filters, paths: Collection[str]) -> Iterator[str]:
-    """If no file is at the path asked for, where files of that name are, or any."""
+    """If no file is at the path asked for, where files are."""
     if filters.path is None or any(map(filters.covers, paths)):
         return
     folders = {path[: path.rfind("/") + 1] or path for path in paths}
-    name = f"/{filters.path.strip('/')}/"
-    places = {place for place in folders if name in f"/{place}/"} or folders
-    yield f"No file is {filters.path!a} or lies in it. {_listed(places, shown_path)}"
+    yield f"No file is {filters.path!a} or lies in it. {_listed(folders, shown_path)}"
 
 
 def _listed(names: Collection[str], shown: Callable[[str], str]) -> str:

@@ -60,8 +60,9 @@ def passages(model: WordVectors, tokens_of: TokensOf) -> Stage:
             weights=np.append(candidates.weights, (1 - query.exact) * np.ones(2)),
         )
         more = candidates.fade * (voted.mean_vote() - before)
-        why = {"passage_words": told, "passage_meaning": near}
-        return voted.scored(candidates.score + more, why)
+        return voted.scored(
+            candidates.score + more, {"passage_words": told, "passage_meaning": near}
+        )
 
     return stage
 

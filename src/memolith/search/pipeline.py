@@ -36,8 +36,6 @@ from memolith.text.wording import counted
 
 Stages = list[tuple[str, Stage]]
 
-# How many of those that take part in the fusion are staged: more change no recall (benchmarks/recall).
-CONSIDERED = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +74,7 @@ class Question:
 
     def answer(self, filters: Filters, limit: int) -> SearchResult:
         """The best hits of one kind; what could not be done is said in the warnings."""
-        index, reading, plan = self._resources.index, self.reading, self._query.plan
+        resources, reading, plan = self._resources, self.reading, self._query.plan
         nominated = self._nominated[filters]
         query = _told(replace(self._query, limit=limit), nominated)
         fused = self._worth_staging(nominated, query)
@@ -94,18 +92,17 @@ class Question:
         best = shown[-1][1]
         warnings += self._not_done(reading.moved(ranked))
         left = _left(ranked, seen, best)
-        chats = votes.rank_sessions(left, index.chat_vectors)[:limit]
-        by_votes = self._resources.config.fusion == "votes"
-        most = votes.max_score(query.plan.meant, left.lift, by_votes=by_votes)
-        found = tuple(hits(best.first(limit), query, reading, most))
+        chats = votes.rank_sessions(left, resources.index.chat_vectors)[:limit]
+        most = votes.max_score(plan.meant, left.lift, resources.config)
+        found = tuple(hits(best.take(slice(limit)), query, reading, most))
         names = frozenset(retold(found))
         traced = trace(reading, plan, [("fuse", fused), *scored], shown, most)
         return SearchResult(
             hits=found,
-            past=names and names & set(map(short_id, index.record_states().superseded)),
+            past=names and names & set(map(short_id, resources.index.record_states().superseded)),
             sessions=tuple(sessions(left, chats, reading, most)),
             warnings=tuple(warnings),
-            trace=tuple(traced) if self._resources.explain else (),
+            trace=tuple(traced) if resources.explain else (),
         )
 
     def _worth_staging(self, nominated: Nomination, query: QueryContext) -> Candidates:
@@ -113,7 +110,7 @@ class Question:
         fused = fuse(without_copies(nominated.signals), self._resources.config.rrf_k)
         if query.plan.phrases:  # quoted phrases are searched for in every candidate
             return fused
-        chosen = np.arange(len(fused)) < max(CONSIDERED, query.limit)
+        chosen = np.arange(len(fused)) < max(NOMINATED, query.limit)
         chosen |= votes.is_from_any(query.plan.days, fused.signals.dated)
         return fused.take(chosen.nonzero()[0])
 
@@ -202,6 +199,7 @@ def text_stages(config: SearchConfig, reranking: reorder.Reranking | None) -> St
     found: Stages = [
         ("phrases", reorder.require_phrases),
         *([("rerank", reranking)] if reranking else []),
+        ("asked", reorder.demote_asked_before),
         ("replies", reorder.prefer_replies),
         ("names", reorder.prefer_names),
         ("supersede", reorder.demote_superseded),

@@ -17,6 +17,7 @@ from memolith.search.doubt import has_digit
 from memolith.search.plan import is_word_too
 from memolith.search.votes import shares
 from memolith.text.folding import bare_letters
+from memolith.text.stopwords import keywords
 from memolith.text.tokens import MARKS, words
 
 # What stands in quotation marks must stand in the hit, word for word and in this order.
@@ -115,6 +116,23 @@ class Reranking:
             self._known |= zip(some, self._model.scores(question, some).tolist(), strict=True)
 
 
+# Who asks again wants the answer. So much is left to a short question of the user, half of whose telling
+# words are asked for.
+_ASKED_BEFORE = 0.3
+_SHORT = 200
+
+
+def demote_asked_before(query: QueryContext, candidates: Candidates) -> Candidates:
+    """A stage that puts the user's old questions below what answers them."""
+    asked, score = set(query.plan.asked), candidates.score.copy()
+    for at, (chunk, text) in enumerate(zip(candidates.chunks, candidates.texts, strict=True)):
+        if chunk.role == "user" and len(text) < _SHORT and text.rstrip().endswith("?"):
+            telling = keywords(text)
+            if 2 * len(asked.intersection(telling)) >= len(telling):
+                score[at] *= _ASKED_BEFORE
+    return _moved(candidates, score, "asked")
+
+
 # In chats between people one asks, and another answers.
 
 _SPEAKER = re.compile(r"(\S[^\n:]{0,30}): ")
@@ -127,13 +145,12 @@ _NAMED = 1.1
 
 def prefer_replies(query: QueryContext, candidates: Candidates) -> Candidates:
     """A stage for chats in which several people speak: replies, and whom the question names, count more."""
-    texts = candidates.texts
+    texts, score = candidates.texts, candidates.score.copy()
     said = dict[tuple[str, int], tuple[int, str]]()  # by chat and line: the place, and who said it
     for at, chunk in enumerate(candidates.chunks):
         if chunk.role == "user" and (found := _SPEAKER.match(texts[at])):
             said[chunk.chat, chunk.first_line] = at, found[1]
     speakers = Counter(chat for chat, _ in {(chat, who) for (chat, _), (_, who) in said.items()})
-    score = candidates.score.copy()
     for (chat, line), (at, who) in said.items():
         if speakers[chat] == 1:
             continue
@@ -144,10 +161,15 @@ def prefer_replies(query: QueryContext, candidates: Candidates) -> Candidates:
         before, other = said.get((chat, line - 1), (at, who))
         if other != who and "?" in texts[before]:
             score[at] += _REPLYING * candidates.score[before]
+    return _moved(candidates, score, "replies")
+
+
+def _moved(candidates: Candidates, score: Floats, name: str) -> Candidates:
+    """Candidates in the order of new scores, if any changed: then others, not read so far, may come up."""
     added = score - candidates.score
     if not added.any():
         return candidates
-    return replace(candidates.scored(score, {"replies": added}).in_order(), held_back=True)
+    return replace(candidates.scored(score, {name: added}).in_order(), held_back=True)
 
 
 # What has the same words as the question, but not the first names in it, has so much of its score; in a
@@ -164,7 +186,7 @@ def prefer_names(query: QueryContext, candidates: Candidates) -> Candidates:
     held = np.array([_names_held(query.plan.names, text) for text in candidates.texts])
     least = _NOT_NAMED if len(query.plan.asked) > _LITTLE else _NOT_NAMED_ALONE
     score = candidates.score * (least + (1 - least) * shares(held))
-    return replace(candidates.scored(score, {"names": held}).in_order(), held_back=True)
+    return _moved(candidates, score, "names")
 
 
 def _names_held(names: Collection[str], text: str) -> int:

@@ -15,6 +15,7 @@ from datetime import date
 
 import numpy as np
 
+from memolith.config.sections import SearchConfig
 from memolith.interfaces import ASSISTANT, RECORD, TURN, Column, Vectors
 from memolith.search.candidates import Candidates, Floats, QueryContext, Stage
 from memolith.text.dates import DayRange
@@ -65,11 +66,12 @@ def preference(question: str) -> float:
     return 0.0 if _TOLD.search(question) else NOT_THE_ASSISTANT
 
 
-def max_score(question: str, lift: Floats, *, by_votes: bool = True) -> float:
+def max_score(question: str, lift: Floats, config: SearchConfig) -> float:
     """The score of a chunk that is best in everything; a hit is shown with its share of this, from 0 to 1.
 
     `lift` is what days have added to each candidate.
     """
+    by_votes = config.fusion == "votes"
     return 1.0 + by_votes * preference(question) + float(lift.max(initial=0.0))
 
 
@@ -108,14 +110,13 @@ def prefer_days(query: QueryContext, candidates: Candidates) -> Candidates:
     if not query.plan.days:
         return candidates
     most = max(_LEAST_LIFT, 1 / (1 + len(query.rarity))) if len(query.plan.asked) else _DECIDES
-    dated = candidates.signals.dated
     words = candidates.votes[:, 0] if candidates.votes.shape[1] else 0.0
     share = min(1, _FEW_SUBJECTS / max(1, len(query.rarity)))
     lift = np.zeros(len(candidates))
     for days in query.plan.days:
         few = share * min(1, _NARROW / ((days.last - days.first).days + 1))
         added = np.maximum(most, few * words) * min(1, days.confidence)
-        lift = np.maximum(lift, is_from_any((days,), dated) * added)
+        lift = np.maximum(lift, is_from_any((days,), candidates.signals.dated) * added)
     after = replace(candidates, lift=candidates.lift + lift)
     return after.scored(candidates.score + lift, {"days": lift})
 
@@ -149,30 +150,20 @@ def is_from_any(days: Iterable[DayRange], dated: Column) -> Column:
 
 
 def decay(half_life_days: float, strength: float) -> Stage:
-    """A stage that multiplies the score of a dated chunk.
+    """A stage that multiplies the score of a dated chunk by (1 - strength) + strength · 0.5^(age / half-life).
 
     Full strength buries everything a year old under anything from today; at a low one age only decides
-    between hits of about the same relevance.
+    between hits of about the same relevance. What is to come is as new as today.
     """
 
     def stage(query: QueryContext, candidates: Candidates) -> Candidates:
-        left = fading(candidates.signals.dated, query.today, half_life_days, strength)
-        score = candidates.score * left
-        return replace(candidates, score=score, fade=candidates.fade * left, why={"age": left})
+        dated = candidates.signals.dated
+        age = np.maximum(0, query.today.toordinal() - dated) / half_life_days
+        left = np.where(dated > 0, 1 - strength + strength * 0.5**age, 1.0)
+        faded = replace(candidates, fade=candidates.fade * left)
+        return faded.scored(candidates.score * left, {"age": left})
 
     return stage
-
-
-def fading(dated: Column, today: date, half_life_days: float, strength: float) -> Floats:
-    """(1 - strength) + strength · 0.5^(age / half-life); 1 for what has no date, and for the future.
-
-    >>> from datetime import date
-    >>> days = np.array([0, date(2026, 1, 1).toordinal()])
-    >>> fading(days, date(2026, 1, 31), 30, 1.0).tolist()
-    [1.0, 0.5]
-    """
-    age = np.maximum(0, today.toordinal() - dated) / half_life_days
-    return np.where(dated > 0, 1 - strength + strength * 0.5**age, 1.0)
 
 
 # Which chats answer as a whole: by their best turn, by all that was said in them, and by chats like them.
