@@ -43,7 +43,7 @@ def filled(memory: Memory) -> Memory:
         ("who can release?", "Ana owns the release key; deploys go through staging first"),
         ("carrots", "Cookie the dog weighs 12 kg and loves carrots"),
         ("authentication", "The API uses JWT tokens with a 24 h expiry"),
-        ("deadline tax office", "When is the deadline of the tax office?"),
+        ("deadline tax office", "Friday 20 February"),
         ("allergy", "I am allergic to peanuts"),
         ("¿cuánto pesa el perro?", "Cookie the dog weighs 12 kg and loves carrots"),
         ("tomato", "## Garden\n\nWater the tomatoes daily."),

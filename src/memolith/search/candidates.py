@@ -206,5 +206,5 @@ def without_copies(signals: Signals) -> Signals:
         order = sorted(zip(getattr(signals, ranking).tolist(), names, strict=True))
         distinct = dict.fromkeys([name for rank, name in order if rank])
         rank_of = {name: rank for rank, name in enumerate(distinct, 1)}
-        ranks[ranking] = np.array([rank_of.get(name, 0) for name in kept])
-    return replace(signals.take(np.array(list(kept.values()))), **ranks)
+        ranks[ranking] = np.array([rank_of.get(name, 0) for name in kept], np.intp)
+    return replace(signals.take(np.array(list(kept.values()), np.intp)), **ranks)

@@ -53,16 +53,14 @@ def passages(model: WordVectors, tokens_of: TokensOf) -> Stage:
         best = np.zeros((2, len(candidates)))
         best[:, judged] = _of_best_passage(model, compared, rarity, tokens, sizes)
         told, near = found = shares(best)
-        before = candidates.mean_vote()
         voted = replace(
             candidates,
             votes=np.concatenate([candidates.votes, found.T], axis=1),
             weights=np.append(candidates.weights, (1 - query.exact) * np.ones(2)),
         )
-        more = candidates.fade * (voted.mean_vote() - before)
-        return voted.scored(
-            candidates.score + more, {"passage_words": told, "passage_meaning": near}
-        )
+        more = candidates.fade * (voted.mean_vote() - candidates.mean_vote())
+        why = {"passage_words": told, "passage_meaning": near}
+        return voted.scored(candidates.score + more, why)
 
     return stage
 

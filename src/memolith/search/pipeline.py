@@ -28,7 +28,7 @@ from memolith.search.candidates import (
     without_copies,
 )
 from memolith.search.doubt import exactness, is_weak, not_said
-from memolith.search.passages import TokensOf, passages
+from memolith.search.passages import passages
 from memolith.search.reading import Reading
 from memolith.search.showing import hits, retold, sessions, trace
 from memolith.text.summary_line import short_id
@@ -63,11 +63,9 @@ class Question:
         near = getattr(resources.embedder, "near", NEAR)
         self._query = replace(query, plan=plan, near=near)
         self._first_kind = kinds[0]
-        self._stages = stages(config, resources.word_vectors, index.tokens)
         model = resources.reranker
         self._reranking = reorder.Reranking(model, config.rerank_seconds) if model else None
-        # On texts, of the best candidates only.
-        self._text_stages = text_stages(config, self._reranking)
+        self._stages, self._text_stages = stages(resources, self._reranking)
         self.reading = Reading(index, resources.read_texts, resources.digest)
         vector, self._warnings = meaning_of(plan.meant, resources.embedder)
         self._nominated = find_candidates(index, plan, vector, kinds, max(NOMINATED, query.limit))
@@ -179,24 +177,17 @@ def _left(ranked: Candidates, seen: int, best: Candidates) -> Candidates:
     return ranked.scored(score, {}).take(kept.nonzero()[0]).in_order()
 
 
-# The list of stages, as the settings have it.
-
-
-def stages(config: SearchConfig, words: WordVectors | None, tokens_of: TokensOf) -> Stages:
-    """Those that go by what the index knows."""
+def stages(resources: Resources, reranking: reorder.Reranking | None) -> tuple[Stages, Stages]:
+    """The stages that go by what the index knows, and those that go by what was read, as the settings have it."""
+    config, words = resources.config, resources.word_vectors
     by_votes = config.fusion == "votes"
-    found: Stages = [("weigh", votes.weigh)] if by_votes else []
-    found.append(("days", votes.prefer_days))
+    scored: Stages = [("weigh", votes.weigh)] if by_votes else []
+    scored.append(("days", votes.prefer_days))
     if config.decay:
-        found.append(("decay", votes.decay(config.half_life_days, config.decay_strength)))
+        scored.append(("decay", votes.decay(config.half_life_days, config.decay_strength)))
     if by_votes and words is not None:
-        found.append(("passages", passages(words, tokens_of)))
-    return found
-
-
-def text_stages(config: SearchConfig, reranking: reorder.Reranking | None) -> Stages:
-    """Those that go by what was read from the files."""
-    found: Stages = [
+        scored.append(("passages", passages(words, resources.index.tokens)))
+    shown: Stages = [
         ("phrases", reorder.require_phrases),
         *([("rerank", reranking)] if reranking else []),
         ("asked", reorder.demote_asked_before),
@@ -205,5 +196,5 @@ def text_stages(config: SearchConfig, reranking: reorder.Reranking | None) -> St
         ("supersede", reorder.demote_superseded),
     ]
     if config.diversify:
-        found.append(("diversify", reorder.diversify(config.mmr_lambda, config.mmr_floor)))
-    return found
+        shown.append(("diversify", reorder.diversify(config.mmr_lambda, config.mmr_floor)))
+    return scored, shown

@@ -188,6 +188,8 @@ def rank_sessions(
     has; who said it does not matter for that. Its best turn counts as much.
     """
     turns = candidates.signals.chat.nonzero()[0]
+    if not len(turns):
+        return []
     chats, first, chat = np.unique(
         candidates.signals.chat[turns], return_index=True, return_inverse=True
     )
