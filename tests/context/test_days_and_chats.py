@@ -85,5 +85,7 @@ def test_what_outsiders_said_comes_in_by_neither_side(memory: Memory) -> None:
 def test_a_hit_of_a_chat_tells_what_the_other_side_said(memory: Memory) -> None:
     memory.chats.log("Which hotel did I book for Lisbon?", "Casa do Bairro, code LX-99381.")
     hits = memory.search("which hotel did I book?", limit=5).hits
-    assert (hits[0].role, hits[0].other_side) == ("user", "Casa do Bairro, code LX-99381.")
+    told = {hit.role: hit.other_side for hit in hits}
+    assert told["user"] == "Casa do Bairro, code LX-99381."
+    assert told["assistant"] == "Which hotel did I book for Lisbon?"
     assert {hit.other_side for hit in hits if not hit.chat} == {None}
