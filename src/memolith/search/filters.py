@@ -14,7 +14,6 @@ from memolith.text.cleaning import shown_name, shown_path
 
 Day = date | str
 Path = str | os.PathLike[str]
-_ROOT_ID = "@"  # as in `files.disk_view`
 
 
 def make_filters(  # noqa: PLR0913 - each names one thing a hit must satisfy
@@ -77,7 +76,7 @@ def _file_name(path: Path, relative_path: Callable[[str], str]) -> str:
     """A path as the index names files: from the root on, in other folders with their root id."""
     written = os.fspath(path) if isinstance(path, os.PathLike) else path
     _check_text("path", written)
-    if not written or written.startswith(_ROOT_ID):
+    if not written or written.startswith("@"):  # a root id, as in `files.disk_view`
         return written
     place = os.path.expanduser(written)
     if not os.path.isabs(place) or "\0" in place:

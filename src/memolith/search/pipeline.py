@@ -37,7 +37,6 @@ from memolith.text.wording import counted
 Stages = list[tuple[str, Stage]]
 
 
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resources:
     """What a search works with."""

@@ -14,8 +14,6 @@ from memolith.search.candidates import Candidates
 from memolith.text.summary_line import short_id
 from memolith.text.summary_text import with_stand_ins
 
-_SOME = 1_000  # chunks of records that took the place of others
-
 
 class Reading:
     """The candidates of one question; as many of the best are read as somebody wants."""
@@ -131,7 +129,7 @@ class Reading:
         keys = list(missing.values())
         found = candidates.take(np.isin(candidates.signals.keys, keys).nonzero()[0])
         only = replace(filters, records=frozenset(missing))
-        signals = self._index.rank((), None, _SOME, [only])[0].signals
+        signals = self._index.rank((), None, 1_000, [only])[0].signals  # more than any record has
         is_new = np.isin(signals.keys, keys) & ~np.isin(signals.keys, found.signals.keys)
         signals = signals.take(is_new.nonzero()[0])
         none = np.zeros(len(signals.keys))
