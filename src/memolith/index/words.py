@@ -47,7 +47,8 @@ def as_terms(counts: Mapping[str, float]) -> Terms:
     often = np.fromiter(counts.values(), np.float64, len(counts)) / TERM_UNIT
     # A word that is stored under a second stem is not two words: texts of one language would
     # count as twice as long as those of another.
-    length = sum(count for term, count in counts.items() if not is_second_form(term))
+    length = sum(counts.values())
+    length -= sum([counts[term] for term in filter(is_second_form, counts)])
     return Terms(hashes, np.clip(often.round(), 1, 255).astype(np.uint8), length)
 
 

@@ -37,7 +37,7 @@ def is_second_form(term: str) -> bool:
     >>> is_second_form("~reunion"), is_second_form("東"), is_second_form("東京"), is_second_form("a")
     (True, True, False, False)
     """
-    return term.startswith(SPANISH) or (len(term) == 1 and scripts.has_words_without_spaces(term))
+    return term[:1] == SPANISH or (len(term) == 1 and scripts.has_words_without_spaces(term))
 
 
 def term_counts(text: str) -> dict[str, int]:
