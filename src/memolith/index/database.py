@@ -145,8 +145,8 @@ class Database:
         Who has closed it, or uses it from two threads, opens it again: that is no damage.
         """
         try:
-            if look:
-                self._look()
+            if look and (self._is_closed or self._identities() != self._opened):
+                raise self._lost()
             yield
         except _MISUSED as error:
             raise self._replaced() from error
@@ -269,12 +269,11 @@ class Database:
                 self.connection.execute(_TABLES)
                 self.connection.pragma("user_version", VERSION)
 
-    def _look(self) -> None:
-        """Make sure that what we have open is still what others would open."""
-        if self._is_closed or (found := self._identities()) != self._opened:
-            if not self._is_closed and any(part and part in self._opened for part in found):
-                self._abandon()  # database, log and map no longer belong together
-            raise self._replaced()
+    def _lost(self) -> IndexReplacedError:
+        """What we have open is not what others would open."""
+        if not self._is_closed and {*self._identities()} & {*self._opened} - {None}:
+            self._abandon()  # database, log and map no longer belong together
+        return self._replaced()
 
     def _identities(self) -> list[tuple[int, int] | None]:
         """What tells whether the names of database, log and map still mean the same ordinary files."""
