@@ -32,7 +32,7 @@ def code_of(memory: Memory) -> str:
 
 
 def test_the_front_door_leads_to_the_page(stranger: TestClient) -> None:
-    assert stranger.get("/").headers["location"] == "/ui/"
+    assert stranger.get("/").headers["location"] == "/ui/sign-in"
     assert stranger.get("/sign-in").headers["location"] == "/ui/sign-in"
 
 
