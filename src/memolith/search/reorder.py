@@ -11,7 +11,7 @@ from itertools import combinations, takewhile
 import numpy as np
 
 from memolith import clock
-from memolith.interfaces import Column, Reranker
+from memolith.interfaces import TURN, Column, Reranker
 from memolith.search.candidates import Candidates, Floats, QueryContext, Stage
 from memolith.search.doubt import has_digit
 from memolith.search.plan import is_word_too
@@ -119,14 +119,17 @@ class Reranking:
 # Who asks again wants the answer. So much is left to a short question of the user, half of whose telling
 # words are asked for.
 _ASKED_BEFORE = 0.3
-_SHORT = 200
 
 
 def demote_asked_before(query: QueryContext, candidates: Candidates) -> Candidates:
-    """A stage that puts the user's old questions below what answers them."""
+    """A stage that puts the user's old questions below the records that answer them.
+
+    Where only chats answer, an old question leads to its answer.
+    """
+    has_records = (candidates.signals.kind != TURN).any()
     asked, score = set(query.plan.asked), candidates.score.copy()
     for at, (chunk, text) in enumerate(zip(candidates.chunks, candidates.texts, strict=True)):
-        if chunk.role == "user" and len(text) < _SHORT and text.rstrip().endswith("?"):
+        if has_records and chunk.role == "user" and len(text) < 200 and text.rstrip().endswith("?"):
             telling = keywords(text)
             if 2 * len(asked.intersection(telling)) >= len(telling):
                 score[at] *= _ASKED_BEFORE
