@@ -289,7 +289,7 @@ def _copies(texts: Column, floor: float) -> Floats:
             continue
         alike = len(mine & others) / (len(mine | others) or 1)
         if floor and alike >= floor:
-            alike = float(not any(map(has_digit, mine ^ others)))
+            alike = float(not has_digit("".join(mine ^ others)))
         if alike >= floor:
             result[one, other] = result[other, one] = alike
     return result
