@@ -105,13 +105,11 @@ def trust_label(channel: str, external: Patterns) -> str:
 
 def chunk_trust(chunk: Chunk, external: Patterns) -> str:
     """The trust of a chunk as it is shown; text of a folder besides the profile's may be anybody's."""
-    path, channel = chunk.path, chunk.channel
-    is_external = is_path_external(path, external) or trust_in_file(channel, external) == "external"
+    path, known = chunk.path, trust_in_file(chunk.channel, external, chunk.role)
+    is_external = known == "external" or is_path_external(path, external)
     if path.startswith(_ELSEWHERE) and "/" in path:
         return f"{'external' if is_external else 'file'}: {path.partition('/')[0][:40]}"
-    if is_external:
-        return f"external: {channel_name(channel)[:40]}"
-    return trust_in_file(channel, role=chunk.role)
+    return f"external: {channel_name(chunk.channel)[:40]}" if is_external else known
 
 
 def may_see(sensitivity: Sensitivity, kind: SessionKind = "main") -> bool:
