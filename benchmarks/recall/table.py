@@ -19,7 +19,8 @@ SHOWN = (
         "244 memories of about 50 chats",
         {"session all@5": 0.834, "turn recall@10": 0.786},
     ),
-    ("realmem", "project chats of 5 people", {"session recall@5": 0.543}),
+    # Of whole chats, which is the stronger floor there: of turns it is 0.543.
+    ("realmem", "project chats of 5 people", {"session recall@5": 0.592}),
     (
         "people",
         "friends who text each other",
