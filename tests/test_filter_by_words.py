@@ -86,9 +86,9 @@ def test_the_command_line_filters(
 def test_rest_filters(memory: Memory, tea: Record) -> None:
     with calling(memory) as client:
         for meta in (["ticket=12"], ["ticket=12", "by=Ana"]):
-            listed = client.get("/api/v1/records", params={"keyword": "drinks", "meta": meta})
+            listed = client.get("/api/v1/records", params={"keyword": "drinks", "metadata": meta})
             assert [one["id"] for one in listed.json()["records"]] == [tea.id]
         body = {"text": "four", "keyword": "drinks", "metadata": {"ticket": 12}}
         found = client.post("/api/v1/search", json=body)
         assert [one["record_id"] for one in found.json()["hits"]] == [tea.id]
-        assert client.get("/api/v1/records", params={"meta": "ticket"}).status_code == 422
+        assert client.get("/api/v1/records", params={"metadata": "ticket"}).status_code == 422

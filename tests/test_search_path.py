@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections import Counter
 from pathlib import Path
 from types import FrameType
@@ -13,28 +14,35 @@ from memolith import Memory
 PACKAGE = str(Path(memolith.__file__).parent)
 RECORDS = 31
 # Goals: 500 calls in 30 modules. These go down with the code.
-MAX_CALLS = 1_150
+MAX_CALLS = 1_140
 MAX_MODULES = 60
 
 
 def test_a_search_in_a_warm_process_makes_few_calls_in_few_modules(tmp_path: Path) -> None:
+    with Memory(tmp_path) as memory:
+        for number in range(RECORDS):
+            memory.remember(f"Person {number} can release version {number} of the boat software")
+        memory.search("who can release it?")
+        time.sleep(0.1)  # until the file system's clock has ticked: then no file may have changed
+        memory.index.sync()  # vectors that were still to come
+        calls = min((calls_of_a_search(memory) for _ in range(3)), key=Counter.total)
+    assert calls.total() <= MAX_CALLS, calls.most_common(10)
+    assert len(calls) <= MAX_MODULES, sorted(calls)
+
+
+def calls_of_a_search(memory: Memory) -> Counter[str]:
+    """How many calls are made in each of our modules."""
     calls = Counter[str]()
 
     def count(frame: FrameType, event: str, _: object) -> None:
         if event == "call" and frame.f_code.co_filename.startswith(PACKAGE):
             calls[frame.f_code.co_filename] += 1
 
-    with Memory(tmp_path) as memory:
-        for number in range(RECORDS):
-            memory.remember(f"Person {number} can release version {number} of the boat software")
-        memory.search("who can release?")
-        memory.search("who can release it?")
-        before = sys.getprofile()
-        sys.setprofile(count)
-        try:
-            found = memory.search("who can release?")
-        finally:
-            sys.setprofile(before)
+    before = sys.getprofile()
+    sys.setprofile(count)
+    try:
+        found = memory.search("who can release?")
+    finally:
+        sys.setprofile(before)
     assert len(found.hits) == 10
-    assert sum(calls.values()) <= MAX_CALLS, calls.most_common(10)
-    assert len(calls) <= MAX_MODULES, sorted(calls)
+    return calls

@@ -104,8 +104,9 @@ def test_chats_that_answer_are_shown_with_the_message_to_look_at_first(memolith:
     memolith("log", "--user", "The tax office closes at noon", "--chat", "4\u202e2")
     memolith("remember", "Green tea at five")
     shown = memolith("search", "which tea do guests like", "--by-chat").out
-    assert shown.startswith(" 1  chat kitchen  conversation-history.jsonl#L1 · user · ")
-    assert "    Which tea do guests like?" in shown
+    # What answers, not the question that was asked before.
+    assert shown.startswith(" 1  chat kitchen  conversation-history.jsonl#L1 · assistant · ")
+    assert "    Green\n" in shown
     assert "Green tea at five" not in shown
     assert "\u202e" not in memolith("search", "tax office", "--by-chat").out
     one = memolith("search", "tea", "--by-chat", "--chat", "kitchen", "--json").json["sessions"]
