@@ -311,10 +311,7 @@ class Memory:
         return passage
 
     def used(self, citation_or_id: str) -> bool:
-        """Say that a hit helped: by its citation or the id of its record. Dreaming counts it.
-
-        False if nothing is logged, because `dream.track` is off; an unknown citation or id is an error.
-        """
+        """Say that a hit helped, by its citation or record id; False if `dream.track` is off."""
         return self._store.note_used(*self._store.place(citation_or_id))
 
     def forget(self, record_id: str, *, dry_run: bool = False) -> ForgetReport:
@@ -466,17 +463,18 @@ class Memory:
             return replace(found, warnings=(*found.warnings, error.message))
         return replace(found, index=index)
 
-    def doctor(self, *, fix: bool = False, copy_linked: bool = False) -> DoctorReport:
+    def doctor(
+        self, *, fix: bool = False, copy_linked: bool = False, scan: bool = True
+    ) -> DoctorReport:
         """Look for anything wrong, by file and line; with `fix`, mend what can be mended safely.
 
-        With `copy_linked`, also replace files that have a second name (a hard link) by copies.
+        `copy_linked` replaces files that have a second name by copies; without `scan` no statements are compared.
         """
         from memolith.jobs.doctor import examine
 
         # The model has a check of its own.
         index = (lambda: self._engine.finder().index.status(ask_model=False)), self.index.rebuild
-        loaded = self._store.loaded
-        return examine(self.profile, loaded, index, fix=fix, copy_linked=copy_linked)
+        return examine(self._store, index, fix=fix, copy_linked=copy_linked, scan=scan)
 
     def reconfigure(self) -> Reconfiguration:
         """Read the settings again; later calls obey them. Broken ones leave everything as it was."""

@@ -77,7 +77,7 @@ def client(memory: Memory) -> Iterator[TestClient]:
         yield client
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # its event loop must not be there for tests of other modules
 def browser() -> Iterator[Browser]:
     from playwright.sync_api import sync_playwright
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 
-from memolith.config.load import LoadedConfig
 from memolith.errors import MemolithError
 from memolith.files import atomic_write
 from memolith.files.atomic_write import STAGING
@@ -18,8 +17,8 @@ from memolith.jobs.checks.subject import ROOT, WORST_FIRST, Subject, bounded, fo
 from memolith.jobs.machines import merge_copies
 from memolith.jobs.reports import Check, DoctorReport
 from memolith.jobs.server_files import TOKEN, server_token
-from memolith.profile import Profile
 from memolith.reports import IndexStatus
+from memolith.store import Store
 from memolith.text.wording import counted
 
 _ALWAYS = (place.check_profile, place.check_settings, check_hosts)
@@ -46,37 +45,38 @@ _OF_A_PROFILE: tuple[Callable[[Subject], Iterator[Check]], ...] = (
 
 
 def examine(
-    profile: Profile,
-    loaded: LoadedConfig,
+    store: Store,
     index: tuple[Callable[[], IndexStatus], Callable[[], object]],
     *,
     fix: bool,
     copy_linked: bool = False,
+    scan: bool = True,
 ) -> DoctorReport:
     """Run every check, worst findings first; with `fix`, mend and then look again.
 
     `copy_linked` replaces files that have a second name, too: they may hold words of somebody else.
-    `index` says how the index is, and makes it anew.
+    `index` says how the index is, and makes it anew. Without `scan` no statements are compared.
     """
-    subject = look_at(profile, loaded, *index)
-    mended: list[str] = []
-    failed: list[Check] = []
-    if fix and profile.exists:
+    subject = look_at(store.profile, store.loaded, *index)
+    mended, failed = list[str](), list[Check]()
+    if fix and store.profile.exists:
         remedies = [_renew_token, _make_private, _finish_and_tidy_up, merge_copies, _remake_index]
         for remedy in (*([_copy_linked] if copy_linked else []), *remedies):
             try:
                 mended += remedy(subject)
             except (MemolithError, OSError) as error:
                 failed.append(_refused("fix", error))
-        subject = look_at(profile, loaded, *index)
-    checks = [*bounded([*failed, *_run(subject)])]
+        subject = look_at(store.profile, store.loaded, *index)
+    checks = [*bounded([*failed, *_run(subject, scan=scan)])]
     checks.sort(key=lambda check: WORST_FIRST.index(check.status))
-    return DoctorReport(root=profile.root, checks=tuple(checks), mended=tuple(mended))
+    return DoctorReport(root=store.root, checks=tuple(checks), mended=tuple(mended))
 
 
-def _run(subject: Subject) -> Iterator[Check]:
+def _run(subject: Subject, *, scan: bool) -> Iterator[Check]:
     unusable = tuple(f"{path}/" for path in place.unusable(subject))
     for check in _ALWAYS + (_OF_A_PROFILE if subject.profile.exists else ()):
+        if check is running.check_integrity and not scan:
+            continue
         try:
             yield from check(subject)
         except (MemolithError, OSError) as error:
