@@ -35,7 +35,7 @@ from memolith.store import Store
 # How often a job plans because somebody edited a file while its texts were written.
 _ATTEMPTS = 3
 # A job that asks nobody goes on for so long: its lines may be forgotten and corrected by many.
-_PATIENCE_SECONDS = 5.0
+_PATIENCE_SECONDS = 60.0
 # What a job tells of: it is planned, its texts are written, it is done. Whoever is told of the first
 # two may still stop it; then every file is as it was.
 PLANNED, DRAFTED, DONE = 1, 2, 3
