@@ -383,7 +383,7 @@ def make_recap_about(
 ) -> Recap:
     """Of turns by their lines, best first: the best that fit, chronological."""
     most, room = 0, max_chars - FENCE_CHARS
-    for turn in turns.values():  # nothing is told in place of one that matters more
+    for turn in turns.values():  # an unimportant turn never takes the place of an important one
         room -= len(show(turn)) + 2
         if room < 0:
             break

@@ -179,7 +179,7 @@ class Asked:
 def _fullest(places: Sequence[tuple[int, int]], reach: int) -> int:
     """Where the most different words stand within so many characters, the first such place."""
     start, most, end = 0, 0, 0
-    inside = Counter[int]()  # how often each word stands there
+    inside = Counter[int]()  # how often each word occurs within reach
     for at, number in places:
         while end < len(places) and places[end][0] < at + reach:
             inside[places[end][1]] += 1

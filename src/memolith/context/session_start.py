@@ -38,7 +38,7 @@ _LAYERS = {
     "yesterday": (0.10, "Daily memory ({yesterday}):"),
     "experiences": (0.05, "Past experiences:"),
 }
-# What is in several of them is told by the first of these.
+# Text that several layers contain is shown in the first of these.
 _FIRST_TO_TELL = ("user", "today", "yesterday", "summary", "memory", "experiences")
 _WEIGHTS = {name: weight for name, (weight, _) in _LAYERS.items()}
 _WORTH_OF_SUMMARIES = (1.2, 6_000)  # see `of_prose`
@@ -169,7 +169,7 @@ class _Reader:
         self.warnings: list[str] = []
 
     def layers(self, primary: str) -> Mapping[str, list[Piece]]:
-        """The pieces of each layer; what several retell is told by the first of them."""
+        """The pieces of each layer; text that several contain is shown in the first of them."""
         both = dict.fromkeys((primary, layout.ROOT_MEMORY, layout.NESTED_MEMORY))
         summary = self._config.long_memory.path if self._config.context.long_memory else ""
         layers = {

@@ -107,7 +107,7 @@ class StaticModel:
         return self._token_weights
 
     def _forget(self) -> None:
-        # What stands between spaces, as it stands there, and its row in what follows.
+        # The words between spaces, unchanged, and the row of each below.
         self._rows: dict[str, int] = {}
         self._words: dict[str, int] = {"": 0}  # the same for bare words; none is zeros
         self._tokens = [b""]

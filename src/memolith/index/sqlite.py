@@ -225,7 +225,7 @@ class SqliteIndex:
             self._db.execute("INSERT INTO changes (removed, embedded) VALUES (?, ?)", parts)
 
     def _pack(self) -> None:
-        """Pack full ranges of keys; begin anew when most keys are of chunks that are gone."""
+        """Pack full ranges of keys; rebuild when most keys belong to removed chunks."""
         one = self._database.one
         last = one("SELECT seq FROM sqlite_sequence WHERE name = 'chunks'") or 0
         there = {number for (number,) in self._db.execute("SELECT number FROM packs")}
