@@ -106,10 +106,6 @@ def scores_of_dogs(memory: Memory) -> object:
     return [hit.score for hit in _with_dogs(memory).search("the dog eats carrots").hits]
 
 
-def fused_scores_of_dogs(memory: Memory) -> object:
-    return _with_dogs(memory).search("dog", explain=True).trace[1].order
-
-
 def warnings_of_a_search(memory: Memory) -> object:
     return _with_dogs(memory).search("dog").warnings
 
@@ -272,7 +268,7 @@ EFFECTS: dict[str, tuple[Effect, Value, Value, dict[str, Value]]] = {
     "search.synonyms": (own_synonyms, True, False, {"search.synonyms_path": "mine.tsv"}),
     "search.dates": (what_a_question_asks, True, False, {}),
     "search.fusion": (stages_of_a_search, "votes", "rrf", {}),
-    "search.rrf_k": (fused_scores_of_dogs, 1, 60, {}),
+    "search.rrf_k": (scores_of_dogs, 1, 1000, {}),
     "search.synonyms_path": (own_synonyms, "none.tsv", "mine.tsv", {}),
     "search.decay": (scores_of_dogs, True, False, {}),
     "search.decay_strength": (scores_of_dogs, 0.1, 1.0, {}),

@@ -171,7 +171,7 @@ class SearchConfig(Values):
     synonyms: bool = setting(True, "Whether a word is also searched by its synonyms and translations.")
     dates: bool = setting(True, "Whether \"yesterday\" or \"in March\" prefers what is from those days.")
     fusion: str = setting("votes", "How both rankings become one: `votes` weighs raw scores, chats and passages; `rrf` goes by ranks alone.", one_of("votes", "rrf"))
-    rrf_k: int = setting(60, "The constant k of reciprocal rank fusion; larger means flatter.", between(1, 1000))
+    rrf_k: int = setting(60, "The constant k of reciprocal rank fusion; larger means flatter. A value of your own means `fusion = \"rrf\"`: votes have no k.", between(1, 1000))
     synonyms_path: str = setting("synonyms.tsv", "The file of your own synonyms inside the profile; see search-language.md.", INSIDE)
     decay: bool = setting(True, "Whether the newer of two equal hits comes first.")
     half_life_days: float = setting(30.0, "After so many days a dated hit has lost half of what age can take.", at_least(0.1))

@@ -34,7 +34,7 @@ NOMINATED = 200
 # How much a vote of the chat or file counts for one of its chunks.
 GROUP = 0.5
 _NO_VECTOR = "The model gave no vector for this question. Searched by words only."
-_NO_VOTERS = 1e-300  # more than none, and so little that it changes nothing
+NOTHING = 1e-300  # more than none, to divide by
 _COLUMNS = (
     "score", "votes", "group_votes", "group_voters", "lift", "fade",
     "chunks", "texts", "superseded", "newest",
@@ -115,7 +115,7 @@ class Candidates:
         """The mean of all votes, those of the group at half their weight."""
         voters = self.weights.sum() + GROUP * self.group_voters
         votes = self.votes @ self.weights + GROUP * self.group_votes
-        result: Floats = votes / np.maximum(voters, _NO_VOTERS)
+        result: Floats = votes / np.maximum(voters, NOTHING)
         return result
 
 

@@ -179,7 +179,7 @@ def _left(ranked: Candidates, seen: int, best: Candidates) -> Candidates:
 def stages(resources: Resources, reranking: reorder.Reranking | None) -> tuple[Stages, Stages]:
     """The stages that go by what the index knows, and those that go by what was read, as the settings have it."""
     config, words = resources.config, resources.word_vectors
-    by_votes = config.fusion == "votes"
+    by_votes = votes.are_counted(config)
     scored: Stages = [("weigh", votes.weigh)] if by_votes else []
     scored.append(("days", votes.prefer_days))
     if config.decay:

@@ -140,9 +140,8 @@ def demote_asked_before(query: QueryContext, candidates: Candidates) -> Candidat
 
 _SPEAKER = re.compile(r"(\S[^\n:]{0,30}): ")
 _ASKING = 0.8  # so much of its score is left to a message that asks: it rarely answers
-_REPLYING = (
-    0.3  # so much of the score of what somebody asks is added to what another says right after it
-)
+# So much of the score of what somebody asks is added to what another says right after it.
+_REPLYING = 0.3
 _NAMED = 1.1
 
 

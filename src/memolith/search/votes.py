@@ -17,13 +17,12 @@ import numpy as np
 
 from memolith.config.sections import SearchConfig
 from memolith.interfaces import ASSISTANT, RECORD, TURN, Column, Vectors
-from memolith.search.candidates import Candidates, Floats, QueryContext, Stage
+from memolith.search.candidates import NOTHING, RRF_K, Candidates, Floats, QueryContext, Stage
 from memolith.text.dates import DayRange
 
 # What a person said or wrote comes before what an assistant made of it …
 NOT_THE_ASSISTANT = 0.2
 _VOTES = ("words", "meaning", "chat", "user", "title")
-_NOTHING = 1e-300  # more than 0, to divide by
 # … except where the question is about what the assistant said.
 _TOLD = re.compile(
     r"\byou(?:'d|'ve| had| have)?\s+(?:\w+\s+){0,2}?(?:said|told|recommended|suggested|mentioned"
@@ -66,13 +65,18 @@ def preference(question: str) -> float:
     return 0.0 if _TOLD.search(question) else NOT_THE_ASSISTANT
 
 
+def are_counted(config: SearchConfig) -> bool:
+    """Whether candidates are judged by votes, and not by reciprocal ranks: a k of one's own is for these."""
+    return config.fusion == "votes" and config.rrf_k == RRF_K
+
+
 def max_score(question: str, lift: Floats, config: SearchConfig) -> float:
     """The score of a chunk that is best in everything; a hit is shown with its share of this, from 0 to 1.
 
     `lift` is what days have added to each candidate.
     """
-    by_votes = config.fusion == "votes"
-    return 1.0 + by_votes * preference(question) + float(lift.max(initial=0.0))
+    bonus = preference(question) if are_counted(config) else 0.0
+    return 1.0 + bonus + float(lift.max(initial=0.0))
 
 
 def shares(values: Column | Floats | Sequence[float], least: Floats | float = 0.0) -> Floats:
@@ -83,7 +87,7 @@ def shares(values: Column | Floats | Sequence[float], least: Floats | float = 0.
     """
     array = np.maximum(np.nan_to_num(values, posinf=0.0), 0.0)
     best = array.max(axis=-1, keepdims=True, initial=0.0)
-    result: Floats = array / np.maximum(np.maximum(best, least), _NOTHING)
+    result: Floats = array / np.maximum(np.maximum(best, least), NOTHING)
     return result
 
 
