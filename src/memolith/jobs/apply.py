@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import filterfalse
 
@@ -25,47 +25,42 @@ from memolith.jobs.history import (
     note_undone,
     prune_jobs,
 )
-from memolith.jobs.job import Job, P, Reader, Snapshot, Workplace
+from memolith.jobs.job import Job, P, Reader, Workplace
 from memolith.jobs.reports import Change, JobReport
 from memolith.jobs.taken_back import TakenBack, kept_lines, undone
 from memolith.types import Stamp
 
 Contents = Mapping[str, bytes | None]
+Check = Callable[[Sequence[Change]], None]  # raises if what would be told does not hold any more
 
 
 def apply_changes(
-    place: Workplace, report: JobReport, job: Job[P] | None = None, seen: Snapshot | None = None
+    place: Workplace, report: JobReport, job: Job[P] | None = None, require: Check | None = None
 ) -> JobReport:
     """Backup, archive, replace, verify, else restore.
 
-    Raises FileChangedError when a file no longer begins with what the plan was made on, or when what
-    would be written does not hold any more; nothing was changed then. `seen` are the files by which
-    it was last found to hold: if they are as they were, it does.
+    Raises FileChangedError when a file no longer begins with what the plan was made on, or when `require`
+    does: nothing was changed then.
     """
     with place.writing() as transaction:
         folder = transaction.folder
         stamps = {change.path: folder.stamp(change.path) for change in report.changes}
-        before, after = contents(folder, report.changes)
-        if job and (seen is None or not seen.is_current()):
-            require_sources(job, report, Snapshot(folder))
-        judge(job, folder, before, after)
+        before, after = judged(folder, report.changes, job, require)
         # An archive only grows: a copy of it at each run would fill the disk.
         rewritten = {change.path for change in report.changes if not _is_archived(change)}
-        saved = {path: before[path] for path in rewritten}
         done = replace(
             report,
             id=report.id or new_job_id(folder, report.job, report.created),
             status="done",
-            backup=_save(folder, saved, report.job, place),
+            backup=_save(folder, {path: before[path] for path in rewritten}, report.job, place),
+            read={},
         )
         _write(transaction, done, after, stamps)
         if report.status == "proposed":
             transaction.remove(job_path(report), folder.stamp(job_path(report)))
         transaction.commit()
         found = {path: folder.read(path) or b"" for path in after}
-        problem = _not_as_planned(done, found, after)
-        if job and not problem:
-            problem = job.problem(_reader(folder, before), _reader(folder, found))
+        problem = _not_as_written(done, found, after) or _problem(job, folder, before, found)
         prune_backups(folder, place.config.store.backups_kept)
         prune_jobs(folder)
     if problem:
@@ -79,10 +74,20 @@ def apply_changes(
     return done
 
 
-def contents(folder: Folder, changes: Iterable[Change]) -> tuple[Contents, dict[str, bytes]]:
-    """The files as they are, and with the changes made; raises FileChangedError if one does not fit."""
+def judged(
+    folder: Folder, changes: Sequence[Change], job: Job[P] | None, require: Check | None
+) -> tuple[Contents, dict[str, bytes]]:
+    """The files as they are, and with the changes made.
+
+    Raises FileChangedError if one does not fit any more, JobFailedError if the job finds the result wrong.
+    """
     before = {change.path: folder.read(change.path) for change in changes}
-    return before, {change.path: _after(change, before[change.path]) for change in changes}
+    after = {change.path: _after(change, before[change.path]) for change in changes}
+    if require is not None:
+        require(changes)
+    if problem := _problem(job, folder, before, after):
+        raise JobFailedError(f"{problem}; nothing was changed.")
+    return before, after
 
 
 def _after(change: Change, current: bytes | None) -> bytes:
@@ -97,17 +102,6 @@ def _after(change: Change, current: bytes | None) -> bytes:
 def _save(folder: Folder, files: Contents, reason: str, place: Workplace) -> str:
     existing = {path: data for path, data in files.items() if data is not None}
     return save_backup(folder, existing, reason=reason, now=place.clock.now())
-
-
-def require_sources(job: Job[P], report: JobReport, snapshot: Snapshot) -> None:
-    """Raise FileChangedError if something that would be told does not hold any more, or must not be told."""
-    if gone := list(job.outdated(report.changes, snapshot)):
-        what = f"the proposal {report.id}" if report.id else f"the job {report.job}"
-        more = f"; and {len(gone) - 1:,} more" if len(gone) > 1 else ""
-        raise FileChangedError(
-            f"What {what} would write does not hold any more ({gone[0]}{more}). Nothing was changed.",
-            path=report.changes[-1].path,
-        )
 
 
 def _write(
@@ -244,7 +238,7 @@ def _inserted(change: Change) -> bytes:
     return b"".join(hunk.inserted for hunk in change.hunks)
 
 
-def _not_as_planned(done: JobReport, found: Mapping[str, bytes], after: Mapping[str, bytes]) -> str:
+def _not_as_written(done: JobReport, found: Mapping[str, bytes], after: Mapping[str, bytes]) -> str:
     for change in done.changes:
         data = found[change.path]
         # A torn last line of an archive may have been moved out of the way: only our lines count.
@@ -256,16 +250,13 @@ def _not_as_planned(done: JobReport, found: Mapping[str, bytes], after: Mapping[
     return ""
 
 
-def judge(job: Job[P] | None, folder: Folder, before: Contents, after: Mapping[str, bytes]) -> None:
-    """Raise JobFailedError if the job finds the files wrong after its changes."""
-    problem = job.problem(_reader(folder, before), _reader(folder, after)) if job else ""
-    if problem:
-        raise JobFailedError(f"{problem}; nothing was changed.")
+def _problem(job: Job[P] | None, folder: Folder, before: Contents, after: Contents) -> str:
+    """What the job finds wrong with the files after its changes; other files are read from the disk."""
 
+    def reader(files: Contents) -> Reader:
+        return lambda path: (files[path] if path in files else folder.read(path)) or b""
 
-def _reader(folder: Folder, files: Contents) -> Reader:
-    """Read from these files, and others from the disk."""
-    return lambda path: (files[path] if path in files else folder.read(path)) or b""
+    return job.problem(reader(before), reader(after)) if job else ""
 
 
 def _restore(

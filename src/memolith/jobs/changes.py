@@ -101,11 +101,7 @@ def applied(change: Change, current: bytes | None) -> bytes:
     data = current or b""
     is_there = current is not None and not (change.created and not data)
     if is_there == change.created or not begins_with(data, change.before):
-        raise FileChangedError(
-            f"{change.path} was changed since this was planned.",
-            path=change.path,
-            hint="Run the job again.",
-        )
+        raise not_as_planned(change.path)
     size = change.before.size
     lines = with_hunks(split_lines(data[:size]), change.hunks)
     return b"".join(lines) + data[size:]
@@ -119,9 +115,15 @@ def begins_with(data: bytes, snapped: Snapped) -> bool:
     )
 
 
-def snap(data: bytes) -> Snapped:
-    """Size and digest of some bytes."""
-    return Snapped(len(data), sha256(data).hexdigest())
+def not_as_planned(path: str) -> FileChangedError:
+    """The error for a file that somebody has changed since a plan read it."""
+    message = f"{path} was changed since this was planned."
+    return FileChangedError(message, path=path, hint="Run the job again.")
+
+
+def snap(data: bytes | None) -> Snapped:
+    """Size and digest of some bytes; a missing file has none."""
+    return Snapped(len(data or b""), sha256(data or b"").hexdigest())
 
 
 def split_lines(data: bytes) -> list[bytes]:

@@ -12,13 +12,11 @@ from memolith.clock import Clock
 from memolith.config.load import LLM_KEY, api_key
 from memolith.config.sections import Config
 from memolith.errors import MemolithError
-from memolith.files import layout
 from memolith.files.folder import Folder
 from memolith.files.record_format import encode_line, encode_time
 from memolith.interfaces import Statement, Summariser
 from memolith.jobs.changes import (
     Edits,
-    inserted_lines,
     not_yet_archived,
     replaced,
     split_lines,
@@ -45,7 +43,6 @@ from memolith.llm.check import MAX_USELESS_ANSWERS, Checked, checked_summary, mo
 from memolith.llm.prompts import choose_summariser
 from memolith.llm.rules import Rules
 from memolith.text.folding import fold
-from memolith.text.summary_line import read_line
 from memolith.text.summary_text import read_summary, summary_lines
 from memolith.text.wording import counted
 from memolith.types import Record
@@ -190,14 +187,6 @@ class CompactJob(Job[CompactPlan]):
             return "a line that is no summary would have come"
         return "" if len(added) <= len(removed) else "there would be more records than before"
 
-    def outdated(self, changes: Sequence[Change], snapshot: Snapshot) -> Iterator[str]:
-        """A record in a summary must be neither replaced nor secret."""
-        new = list(dict.fromkeys(_new_statements(changes)))
-        told = set(still_told(new, snapshot.ledger()))
-        for one in new:
-            if one not in told:
-                yield f"{', '.join(one.ids)}: it is secret, or a newer record has taken its place"
-
     @staticmethod
     def covered(path: str, hunk: Hunk) -> Iterator[str]:
         """The records that went into summaries."""
@@ -283,17 +272,6 @@ class CompactJob(Job[CompactPlan]):
                     blocks[month] = summary_lines(lines)
             later |= {fold(statement.text) for statement in lines}
         return blocks
-
-
-def _new_statements(changes: Sequence[Change]) -> Iterator[Statement]:
-    """What summaries and the long memory would tell."""
-    for path, line in inserted_lines(changes):
-        if path.startswith(layout.ARCHIVE_FOLDER):
-            continue
-        texts = [one.record.text for one in record_lines(line)] or [line.decode(errors="replace")]
-        for row in texts[0].split("\n"):
-            if found := read_line(row.strip()):  # ids of records that are only counted may hold
-                yield Statement(day=found.day, text=found.text, ids=found.names)
 
 
 def _not_in(said: Collection[str], statements: Iterable[Statement]) -> list[Statement]:

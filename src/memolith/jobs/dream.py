@@ -16,7 +16,6 @@ from memolith.files import layout, recall_log
 from memolith.files.promoted import (
     END,
     MARK,
-    TRAILER,
     Block,
     PromotedFact,
     blocks,
@@ -25,7 +24,7 @@ from memolith.files.promoted import (
 )
 from memolith.files.record_format import claims_to_be_record
 from memolith.jobs import recall_state
-from memolith.jobs.changes import Edits, inserted_lines, split_lines
+from memolith.jobs.changes import Edits, split_lines
 from memolith.jobs.job import Job, Plan, Reader, Snapshot, Workplace
 from memolith.jobs.promotion import NAME, YOU_UNDID_IT, Judge, Judgement, claims_in
 from memolith.jobs.recall_state import Recalled, RecallState, score
@@ -127,15 +126,6 @@ class DreamJob(Job[Plan]):
         """Every line that dreaming did not write must still be there, in its order."""
         old, new = (_not_generated(split_lines(read(self._path))) for read in (before, after))
         return "" if old == new else "a line that dreaming did not write would have changed"
-
-    def outdated(self, changes: Sequence[Change], snapshot: Snapshot) -> Iterator[str]:
-        """Facts that would not be promoted as things are now."""
-        now = self.plan(snapshot).changes
-        hold = {line.partition(TRAILER)[0] for _, line in inserted_lines(now)}
-        for _, line in inserted_lines(changes):
-            text, is_fact, _ = line.partition(TRAILER)
-            if is_fact and text not in hold:
-                yield "a fact that would not be promoted any more"
 
     @staticmethod
     def covered(path: str, hunk: Hunk) -> Iterator[str]:

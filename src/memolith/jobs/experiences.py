@@ -23,11 +23,11 @@ from memolith.files.notes import records_in
 from memolith.files.record_format import RecordFormatError, encode_line, encode_time, parse_time
 from memolith.interfaces import Vectors
 from memolith.jobs import recall_state
-from memolith.jobs.changes import Edits, inserted_lines, split_lines
+from memolith.jobs.changes import Edits, split_lines
 from memolith.jobs.contradictions import contradicting
 from memolith.jobs.history import UNDONE, undone_by
 from memolith.jobs.job import Job, Plan, Reader, Snapshot, Workplace
-from memolith.jobs.reports import Change, Hunk
+from memolith.jobs.reports import Hunk
 from memolith.text.cues import importance, matters
 from memolith.text.names import entities, small_words
 from memolith.text.open_secrets import surely_holds_secret
@@ -115,18 +115,6 @@ class ExperienceJob(Job[Plan]):
         secret = any(record.sensitivity == "secret" for _, record in document.records())
         return "a secret would have become an experience" if secret else ""
 
-    def outdated(self, changes: Sequence[Change], snapshot: Snapshot) -> Iterator[str]:
-        """Experiences that would not be added as things are now, or not with these words."""
-        hold = {_copied(record) for record in self._added_by(self.plan(snapshot).changes)}
-        for record in self._added_by(changes):
-            if _copied(record) not in hold:
-                yield f"{source_of(record)}: it would not become an experience any more"
-
-    def _added_by(self, changes: Sequence[Change]) -> list[Record]:
-        path = self._config.path
-        lines = b"".join(line for file, line in inserted_lines(changes) if file == path)
-        return [record for _, record in Document.parse(path, lines).records()]
-
     @staticmethod
     def covered(path: str, hunk: Hunk) -> Iterator[str]:
         """The records of which experiences were made."""
@@ -194,10 +182,6 @@ class ExperienceJob(Job[Plan]):
             return worth + _WEIGHT_OF_RECALLS * recalls + freshness
 
         return [one.id for one in sorted(left, key=lambda one: (value(one), one.id))[:too_many]]
-
-
-def _copied(experience: Record) -> tuple[str, str, Provenance]:
-    return source_of(experience), experience.text, experience.provenance
 
 
 def _says_something(text: str) -> bool:

@@ -174,6 +174,7 @@ def encode_report(report: JobReport) -> bytes:
         "created": encode_time(report.created),
         "seconds": round(report.seconds, 4),
         "changes": [_encode_change(change) for change in report.changes],
+        "read": {path: [seen.size, seen.digest] for path, seen in report.read.items()},
     }
     return json.dumps(content, indent=1, default=dict).encode() + b"\n"
 
@@ -187,6 +188,7 @@ def decode_report(data: bytes) -> JobReport | None:
             created=parse_time(content["created"], "created"),
             seconds=float(content["seconds"]),
             changes=tuple(_decode_change(change) for change in content["changes"]),
+            read={path: Snapped(*seen) for path, seen in content.get("read", {}).items()},
         )
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError, RecordFormatError):
         return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, Generic, Self, TypeVar
 
@@ -13,11 +13,20 @@ from memolith.config.sections import Config
 from memolith.engines.choose import is_elsewhere
 from memolith.errors import MemolithError
 from memolith.files.folder import Folder
-from memolith.files.layout import EMBEDDINGS, index_folder
-from memolith.files.ledger import Ledger, every_file, facts_in, memory_files, tombstones
+from memolith.files.layout import CONVERSATIONS, EMBEDDINGS, index_folder
+from memolith.files.ledger import (
+    Ledger,
+    every_file,
+    facts_in,
+    memory_files,
+    sources_of,
+    tombstones,
+)
 from memolith.files.transaction import Transaction
-from memolith.jobs.reports import Change, Hunk
+from memolith.jobs.changes import begins_with, inserted_lines, not_as_planned, snap
+from memolith.jobs.reports import Change, Hunk, Snapped
 from memolith.store import Store
+from memolith.text.summary_line import short_id
 from memolith.types import Progress, Stamp
 
 if TYPE_CHECKING:  # it loads NumPy
@@ -36,10 +45,6 @@ class Snapshot:
         self._seen: dict[str, tuple[bytes | None, Stamp | None]] = {}
         self._listed: list[str] | None = None
         self._ledger: Ledger | None = None
-
-    def anew(self) -> Snapshot:
-        """The same folder as it is now."""
-        return Snapshot(self._folder)
 
     def read(self, path: str) -> bytes | None:
         """The bytes of a file, the same at every call."""
@@ -75,11 +80,50 @@ class Snapshot:
         """The digests of all texts that were forgotten."""
         return frozenset(stone.digest for stone in tombstones(self.read) if stone.digest)
 
-    def is_current(self) -> bool:
-        """Whether every file is still as it was read, and no other has come where all were looked at."""
-        return (self._listed is None or self._listed == list(memory_files(self._folder))) and all(
-            self._folder.stamp(path) == stamp for path, (_, stamp) in self._seen.items()
-        )
+    def digests(self) -> dict[str, Snapped]:
+        """Size and digest of each file of the memory that was read."""
+        return {path: snap(data) for path, (data, _) in self._seen.items() if _is_memory(path)}
+
+    def require_unchanged(self, changes: Iterable[Change]) -> None:
+        """Raise FileChangedError if a file that was read no longer says what these changes tell."""
+        listed = memory_files(self._folder) if self._listed is not None else ()
+        changed: dict[str, Snapped] = {}
+        for path in filter(_is_memory, dict.fromkeys((*self._seen, *listed))):
+            data, stamp = self._seen.get(path, (None, None))
+            if self._folder.stamp(path) != stamp:
+                changed[path] = snap(data)
+        _require_as_read(self._folder, changed, changes)
+
+
+def require_unchanged(
+    folder: Folder, read: Mapping[str, Snapped], changes: Iterable[Change]
+) -> None:
+    """The same for a plan of the past, by the digests of all files that it has read."""
+    folder.leave_out_closed()
+    new = dict.fromkeys(memory_files(folder), snap(None))
+    _require_as_read(folder, {**new, **read}, changes)
+
+
+def _require_as_read(
+    folder: Folder, read: Mapping[str, Snapped], changes: Iterable[Change]
+) -> None:
+    """A file may have grown, unless a new line replaces or hides a record that would be told."""
+    told: set[str] | None = None
+    for path, seen in read.items():
+        data = folder.read(path) or b""
+        if not begins_with(data, seen):
+            raise not_as_planned(path)
+        if len(data) > seen.size:
+            if told is None:
+                told = set().union(*(sources_of(line) for _, line in inserted_lines(changes)))
+            facts = facts_in(path, data[seen.size :])
+            gone = facts.secret.union(one.supersedes for one in facts.records if one.supersedes)
+            if not told.isdisjoint((*gone, *map(short_id, gone))):
+                raise not_as_planned(path)
+
+
+def _is_memory(path: str) -> bool:
+    return path.endswith(".md") or path == CONVERSATIONS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,11 +209,6 @@ class Job(ABC, Generic[P]):
         """What is wrong with the files after the change, judged by their bytes; "" when nothing is."""
         del before, after
         return ""
-
-    def outdated(self, changes: Sequence[Change], snapshot: Snapshot) -> Iterable[str]:
-        """Where the sources of what would be written no longer say it, or must not; with reasons, without texts."""
-        del changes, snapshot
-        return ()
 
     @staticmethod
     def covered(path: str, hunk: Hunk) -> Iterable[str]:

@@ -164,6 +164,7 @@ class JobReport(Plain):
     backup: str | None = None
     seconds: float = 0.0
     settings: Mapping[str, str] = field(default_factory=dict)  # of a proposal: not as by default
+    read: Mapping[str, Snapped] = field(default_factory=dict, repr=False)  # by a proposal's plan
 
     @property
     def files(self) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from memolith import clock as clocks
@@ -17,17 +18,10 @@ from memolith.config.setting import ARGUMENT, toml_value
 from memolith.errors import FileChangedError, JobNotFoundError, MemolithError
 from memolith.files.folder import Folder
 from memolith.files.locks import JOB_LOCK, OwnerLock
-from memolith.jobs.apply import (
-    alone,
-    apply_changes,
-    contents,
-    judge,
-    require_sources,
-    require_status,
-)
+from memolith.jobs.apply import Check, alone, apply_changes, judged, require_status
 from memolith.jobs.changes import only_appends
 from memolith.jobs.history import encode_report, find_job, job_path, new_job_id, waiting_proposal
-from memolith.jobs.job import Draft, Job, P, Plan, Snapshot, Workplace
+from memolith.jobs.job import Job, P, Snapshot, Workplace, require_unchanged
 from memolith.jobs.reports import JobReport
 from memolith.jobs.trim import TrimJob
 from memolith.store import Store
@@ -47,28 +41,16 @@ def run_job(place: Workplace, job: Job[P], *, dry_run: bool = False) -> JobRepor
 
     An error leaves every file as it was, and is raised.
     """
-    started = clocks.monotonic()
     report = JobReport(id=None, job=job.name, status="planned", created=place.clock.now())
     with place.reading() as folder:
-        snapshot = Snapshot(folder)
-        plan = job.plan(snapshot)
-        report = replace(report, warnings=tuple(snapshot.closed.values()))
-        place.progress(PLANNED, DONE)
-        if plan.skipped:
-            skipped = _skipped(report, plan)
-            return skipped if dry_run else _without_stale(place, skipped, job)
         if dry_run:
-            return _drafted(report, plan, job.draft(plan, preview=True))
+            return _drafted(place, job, Snapshot(folder), report, preview=True)
         try:
             with OwnerLock(folder, JOB_LOCK):
-                if not snapshot.is_current():  # a job that ended just now may have done it already
-                    snapshot = snapshot.anew()
-                    plan = job.plan(snapshot)
-                report = _run_alone(place, job, (plan, snapshot), report, started)
-                report = _without_stale(place, report, job)
+                return _run_alone(place, job, folder, report)
         except BlockingIOError:
-            return replace(report, status="skipped", reason=ANOTHER_JOB)
-    return replace(report, seconds=clocks.monotonic() - started)
+            skipped = job.plan(Snapshot(folder)).skipped or ANOTHER_JOB
+            return replace(report, status="skipped", reason=skipped)
 
 
 def trim(store: Store, *, dry_run: bool = False) -> JobReport:
@@ -97,17 +79,54 @@ def unforeseen(step: Callable[[], object]) -> Exception | None:
     return None
 
 
-def _run_alone(
-    place: Workplace, job: Job[P], planned: tuple[P, Snapshot], report: JobReport, started: float
+def _run_alone(place: Workplace, job: Job[P], folder: Folder, report: JobReport) -> JobReport:
+    """Run it, unless a proposal of the same kind waits and still fits the files."""
+    asks = job.may_wait and place.config.jobs.review == "ask"
+    waiting, warnings = waiting_proposal(folder, job.name), tuple[str, ...]()
+    try:
+        if waiting is not None:
+            require_unchanged(folder, waiting.read, waiting.changes)
+            if asks:
+                return replace(waiting, reason="this proposal waits for your answer")
+    except FileChangedError as error:
+        warnings = (_withdraw(place, waiting, error.message),)
+        waiting = None
+    report = _run_until_unchanged(place, job, folder, report, asks=asks)
+    if waiting is not None and report.status == "done":
+        warnings = (_withdraw(place, waiting, "Another run has done it."),)
+    return replace(report, warnings=(*report.warnings, *warnings))
+
+
+def _withdraw(place: Workplace, proposal: JobReport | None, why: str) -> str:
+    if proposal is None:
+        return ""
+    with place.writing() as transaction:
+        path = job_path(proposal)
+        transaction.remove(path, transaction.folder.stamp(path))
+        transaction.commit()
+    return f"{why} The proposal {proposal.id} was withdrawn."
+
+
+def _run_until_unchanged(
+    place: Workplace, job: Job[P], folder: Folder, report: JobReport, *, asks: bool
 ) -> JobReport:
-    """Write and apply what is planned; it is planned again if somebody edited its files meanwhile."""
-    tried_since, attempts = clocks.monotonic(), 0
-    while not planned[0].skipped:
+    """Plan, write and apply; once more if somebody edited its files meanwhile."""
+    started, attempts = clocks.monotonic(), 0
+    while True:
         attempts += 1
+        snapshot = Snapshot(folder)
+        drafted = _drafted(place, job, snapshot, report)
+        if drafted.status == "skipped":
+            return drafted
+        # What is kept of it cannot tell how long it takes to be written.
+        drafted = replace(drafted, seconds=clocks.monotonic() - started)
+        place.progress(DRAFTED, DONE)
         try:
-            return _run_once(place, job, planned, report, started)
+            finish = _propose if asks else apply_changes
+            report = finish(place, drafted, job, snapshot.require_unchanged)
+            return replace(report, seconds=clocks.monotonic() - started)
         except FileChangedError as error:
-            is_patient = job.by_rules and clocks.monotonic() - tried_since < _PATIENCE_SECONDS
+            is_patient = job.by_rules and clocks.monotonic() - started < _PATIENCE_SECONDS
             if attempts >= _ATTEMPTS and not is_patient:
                 raise FileChangedError(
                     f"Each of {attempts} times somebody changed, while the job ran, what it is about."
@@ -115,33 +134,30 @@ def _run_alone(
                     path=error.path,
                     hint="Nothing was changed. Run it again when nobody edits that file.",
                 ) from error
-        snapshot = planned[1].anew()
-        planned = job.plan(snapshot), snapshot
-    return _skipped(report, planned[0])
 
 
-def _run_once(
-    place: Workplace, job: Job[P], planned: tuple[P, Snapshot], report: JobReport, started: float
+def _drafted(
+    place: Workplace, job: Job[P], snapshot: Snapshot, report: JobReport, *, preview: bool = False
 ) -> JobReport:
-    plan, seen = planned
-    stale, asks = None, job.may_wait and place.config.jobs.review == "ask"
-    if asks:
-        with place.reading() as folder:
-            stale = waiting_proposal(folder, job.name)
-            if stale is not None and _still_fits(folder, stale, job, place):
-                return replace(stale, reason="this proposal waits for your answer")
-    report = _drafted(report, plan, job.draft(plan, preview=False))
-    # What is kept of it cannot tell how long it takes to be written.
-    report = replace(report, seconds=clocks.monotonic() - started)
-    place.progress(DRAFTED, DONE)
-    if not report.changes:
-        return replace(report, status="skipped", reason="nothing would change")
-    if not seen.is_current():  # looked at once more, before others have to wait for that
-        seen = seen.anew()
-        require_sources(job, report, seen)
-    if asks:
-        return _propose(place, report, job, stale, seen)
-    return apply_changes(place, report, job, seen)
+    """What the job is going to do; nothing is written."""
+    plan = job.plan(snapshot)
+    warnings = tuple(snapshot.closed.values())
+    place.progress(PLANNED, DONE)
+    if plan.skipped:
+        return replace(
+            report, status="skipped", reason=plan.skipped, counts=plan.counts, warnings=warnings
+        )
+    draft = job.draft(plan, preview=preview)
+    if not draft.changes and not preview:
+        return replace(report, status="skipped", reason="nothing would change", warnings=warnings)
+    return replace(
+        report,
+        lines=draft.lines or plan.lines,
+        counts={**plan.counts, **draft.counts},
+        changes=tuple(sorted(draft.changes, key=lambda change: not only_appends(change))),
+        warnings=(*warnings, *draft.warnings),
+        read=snapshot.digests(),
+    )
 
 
 def apply_proposal(place: Workplace, job_id: str, kinds: Mapping[str, type[Job[Any]]]) -> JobReport:
@@ -160,7 +176,9 @@ def apply_proposal(place: Workplace, job_id: str, kinds: Mapping[str, type[Job[A
         place = _planned_in(place, report, kinds[report.job])
         job = kinds[report.job].of(place)
         try:
-            return apply_changes(place, report, job)
+            return apply_changes(
+                place, report, job, partial(require_unchanged, folder, report.read)
+            )
         except FileChangedError as error:
             changed = error
     planned = run_job(place, job)
@@ -171,16 +189,11 @@ def apply_proposal(place: Workplace, job_id: str, kinds: Mapping[str, type[Job[A
     raise FileChangedError(f"{changed.message} {told}", path=changed.path, hint=hint) from changed
 
 
-def _propose(
-    place: Workplace, report: JobReport, job: Job[P], stale: JobReport | None, seen: Snapshot
-) -> JobReport:
-    """Keep the changes as a proposal, in the place of one that no longer fits the files."""
+def _propose(place: Workplace, report: JobReport, job: Job[P], require: Check) -> JobReport:
+    """Keep the changes as a proposal."""
     with place.writing() as transaction:
         folder = transaction.folder
-        before, after = contents(folder, report.changes)
-        if not seen.is_current():
-            require_sources(job, report, seen.anew())
-        judge(job, folder, before, after)
+        judged(folder, report.changes, job, require)
         report = replace(
             report,
             id=new_job_id(folder, report.job, report.created),
@@ -192,8 +205,6 @@ def _propose(
             },
         )
         transaction.replace(job_path(report), encode_report(report), None)
-        if stale is not None:
-            transaction.remove(job_path(stale), folder.stamp(job_path(stale)))
         transaction.commit()
     return report
 
@@ -211,48 +222,6 @@ def _planned_in(place: Workplace, report: JobReport, kind: type[Job[P]]) -> Work
         for name in _settings_of(kind)
     }
     return replace(place, config=with_values({**planned, "jobs.review": "ask"}, place.config))
-
-
-def _still_fits(folder: Folder, report: JobReport, job: Job[P], place: Workplace) -> bool:
-    """Whether a waiting proposal of this kind of job could be applied right now."""
-    planned = type(job).of(_planned_in(place, report, type(job)))
-    try:
-        contents(folder, report.changes)
-        require_sources(planned, report, Snapshot(folder))
-    except FileChangedError:
-        return False
-    return True
-
-
-def _without_stale(place: Workplace, report: JobReport, job: Job[P]) -> JobReport:
-    """The report, once a proposal of the same job is gone that nobody could apply any more."""
-    with place.reading() as folder:
-        stale = waiting_proposal(folder, report.job)
-    if stale is None or stale.id == report.id:
-        return report
-    with place.writing() as transaction:
-        folder = transaction.folder
-        stamp = folder.stamp(job_path(stale))
-        if stamp is None or _still_fits(folder, stale, job, place):
-            return report
-        transaction.remove(job_path(stale), stamp)
-        transaction.commit()
-    told = f"The proposal {stale.id} did not hold any more and was withdrawn."
-    return replace(report, warnings=(*report.warnings, told))
-
-
-def _skipped(report: JobReport, plan: Plan) -> JobReport:
-    return replace(report, status="skipped", reason=plan.skipped, counts=dict(plan.counts))
-
-
-def _drafted(report: JobReport, plan: Plan, draft: Draft) -> JobReport:
-    return replace(
-        report,
-        lines=draft.lines or plan.lines,
-        counts={**plan.counts, **draft.counts},
-        changes=tuple(sorted(draft.changes, key=lambda change: not only_appends(change))),
-        warnings=(*report.warnings, *draft.warnings),
-    )
 
 
 def _keep_failure(place: Workplace, report: JobReport) -> JobReport:
