@@ -25,8 +25,8 @@ from memolith.interfaces import Statement
 from memolith.jobs.compact_plan import LEVELS, period_of
 from memolith.llm.rules import Rules
 from memolith.text.cues import kind_of
-from memolith.text.folding import fold
-from memolith.text.summary_text import summary_lines
+from memolith.text.lines import summary_lines
+from memolith.text.tokens import fold
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -11,7 +11,7 @@ from tokenizers import Tokenizer
 
 from memolith.embed import static_model
 from memolith.embed.model_files import WordPieces, tokenizer_path
-from memolith.text.stopwords import stop_words
+from memolith.text.terms import stop_words
 from tests.text.fuzz import CHARACTERS
 
 

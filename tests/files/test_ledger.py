@@ -20,7 +20,7 @@ from memolith.files.folder import Folder
 from memolith.files.ledger import Ledger, find_record, logs_around, sources_of
 from memolith.files.notes import encode_record, parse_note
 from memolith.files.record_format import MAX_LINE_BYTES, encode_line
-from memolith.text.summary_line import short_id
+from memolith.text.lines import short_id
 from tests.files.samples import NOON, make_record
 from tests.marking import mark_secret
 

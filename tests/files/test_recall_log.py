@@ -16,8 +16,7 @@ from memolith.files.folder import Folder
 from memolith.files.recall_log import LOG, OLDER_LOG
 from memolith.jobs.recalls import Shown, Used, read_log
 from memolith.results import Hit
-from memolith.text.stopwords import keywords
-from memolith.text.terms import stems, terms_of
+from memolith.text.terms import keywords, stems, terms_of
 from memolith.types import Citation
 
 CLOCK = Clock("UTC", now=lambda: datetime(2026, 11, 15, 12, tzinfo=UTC))

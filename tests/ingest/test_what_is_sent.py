@@ -9,8 +9,7 @@ import pytest
 
 from memolith import Memory
 from memolith.clock import Clock
-from memolith.text.promoted_line import Promoted, write_promoted
-from memolith.text.summary_line import write_line
+from memolith.text.lines import Promoted, write_line, write_promoted
 from tests.ingest.test_models import sent, settings, until_embedded
 from tests.marking import mark_secret
 

@@ -12,8 +12,8 @@ from memolith.files.promoted import blocks, generated_lines
 from memolith.jobs.changes import split_lines
 from memolith.jobs.dream import fact_line
 from memolith.jobs.forget import without_fact
+from memolith.text.lines import Promoted
 from memolith.text.pieces import claim_key
-from memolith.text.promoted_line import Promoted
 from tests.lifecycle.dreams import COOKIE, DIARY, LOG, Life
 
 if TYPE_CHECKING:

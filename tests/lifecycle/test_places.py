@@ -12,7 +12,7 @@ from memolith import Memory
 from memolith.clock import Clock
 from memolith.errors import ConfigError
 from memolith.files.layout import load_template
-from memolith.text.summary_line import read_line, short_id
+from memolith.text.lines import read_line, short_id
 from tests.lifecycle.life import live
 
 if TYPE_CHECKING:

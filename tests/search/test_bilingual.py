@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from memolith.embed.static_model import StaticModel
-from memolith.text.stopwords import LANGUAGES
+from memolith.text.terms import LANGUAGES
 from tests.text.bilingual_probe import pairs, ranks_by_search, recall
 
 if TYPE_CHECKING:
-    from memolith.text.stopwords import Language
+    from memolith.text.terms import Language
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

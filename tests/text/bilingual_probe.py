@@ -15,13 +15,12 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from memolith import Memory
-from memolith.text.choices import choices
-from memolith.text.stopwords import LANGUAGES, keywords, language_of
-from memolith.text.terms import term_counts
+from memolith.text.synonyms import choices
+from memolith.text.terms import LANGUAGES, keywords, language_of, term_counts
 from memolith.text.tokens import words
 
 if TYPE_CHECKING:
-    from memolith.text.stopwords import Language
+    from memolith.text.terms import Language
 
 FILE = Path(__file__).with_name("bilingual_probe.tsv")
 Choose = Callable[[str], list[dict[str, float]]]

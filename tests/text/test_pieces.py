@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memolith.text.pieces import claim_key, pieces
-from memolith.text.stopwords import concept_tags
+from memolith.text.terms import concept_tags
 
 TEXT = """\
 # Monday

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memolith.text.stopwords import LANGUAGES, is_stop_word, keywords, language_of
+from memolith.text.terms import LANGUAGES, is_stop_word, keywords, language_of
 from memolith.text.tokens import words
 from tests.text.fuzz import texts
 
@@ -72,7 +72,7 @@ def test_stop_words_tell_the_language(text: str, language: str | None) -> None:
 
 
 def test_the_lists_are_short_and_without_repetition() -> None:
-    from memolith.text.stopwords import _read
+    from memolith.text.terms import _read
 
     for language in LANGUAGES:
         assert 150 < len(_read(language)) < 300

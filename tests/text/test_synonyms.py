@@ -6,17 +6,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from memolith.text.choices import choices
-from memolith.text.stopwords import LANGUAGES
-from memolith.text.synonyms import built_in, expand, load_synonyms
-from memolith.text.terms import stem, stems
+from memolith.text.synonyms import built_in, choices, expand, load_synonyms
+from memolith.text.terms import LANGUAGES, stem, stems
 from memolith.text.tokens import words
 from tests.pace import cpu_seconds
 from tests.text.bilingual_probe import pairs, ranks, recall, with_synonyms
 from tests.text.fuzz import RUNS, texts
 
 if TYPE_CHECKING:
-    from memolith.text.stopwords import Language
+    from memolith.text.terms import Language
 
 
 @pytest.mark.parametrize(

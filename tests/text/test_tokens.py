@@ -7,8 +7,7 @@ import time
 
 import pytest
 
-from memolith.text.folding import bare_letters
-from memolith.text.tokens import MOST_CHARS_OF_A_WORD, words
+from memolith.text.tokens import MOST_CHARS_OF_A_WORD, bare_letters, words
 from tests.pace import cpu_seconds
 from tests.text.fuzz import RUNS, texts
 

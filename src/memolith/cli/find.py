@@ -16,7 +16,7 @@ from memolith.cli.options import Call, Steps, UsageError, command, group, read_m
 from memolith.clock import Clock
 from memolith.results import Hit, SessionHit
 from memolith.text.cleaning import clean, one_line
-from memolith.text.summary_line import handle
+from memolith.text.lines import handle
 from memolith.text.wording import counted
 from memolith.types import Records, iso
 

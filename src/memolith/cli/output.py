@@ -244,8 +244,8 @@ class Marker:
 
     @cached_property
     def _terms(self) -> frozenset[str]:
-        from memolith.text.choices import choices
-        from memolith.text.stopwords import keywords, language_of
+        from memolith.text.synonyms import choices
+        from memolith.text.terms import keywords, language_of
         from memolith.text.tokens import words
 
         asked = keywords(self._question)[:_MAX_QUESTION_WORDS]

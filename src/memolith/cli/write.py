@@ -22,7 +22,7 @@ from memolith.cli.options import (
 )
 from memolith.clock import Clock
 from memolith.memory import Memory
-from memolith.text.summary_line import handle
+from memolith.text.lines import handle
 from memolith.text.wording import counted
 from memolith.types import Record, SessionKind
 from memolith.visibility import visible

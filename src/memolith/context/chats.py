@@ -25,8 +25,7 @@ from memolith.results import Recap, SearchResult, Turn
 from memolith.store import Store
 from memolith.text.open_secrets import without_keys
 from memolith.text.quotation import FENCE_CHARS, LINE_BEGINS, fence, quoted_lines, source
-from memolith.text.stopwords import keywords
-from memolith.text.terms import stems, term_counts
+from memolith.text.terms import keywords, stems, term_counts
 from memolith.types import MAX_LEVELS
 from memolith.visibility import Patterns, allowed_platform, trust_label
 

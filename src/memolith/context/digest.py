@@ -13,12 +13,11 @@ from itertools import chain, islice
 from memolith.context.sharing import TakenBack
 from memolith.results import Hit, TurnContext
 from memolith.text.budget import estimate_tokens
-from memolith.text.choices import choices
 from memolith.text.cleaning import one_line, shown_path
+from memolith.text.lines import SummaryLine, read_line, short_id
 from memolith.text.quotation import fence, quoted_line, quoted_lines, source
-from memolith.text.stopwords import keywords, language_of
-from memolith.text.summary_line import SummaryLine, read_line, short_id
-from memolith.text.terms import terms_of
+from memolith.text.synonyms import choices
+from memolith.text.terms import keywords, language_of, terms_of
 from memolith.text.tokens import words
 from memolith.text.wording import HIDDEN
 

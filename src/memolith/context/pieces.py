@@ -13,9 +13,8 @@ from functools import cache
 from typing import Any
 
 from memolith.context.sharing import Piece
-from memolith.text.promoted_line import HEADING, TRAILER, read_promoted
+from memolith.text.lines import HEADING, TRAILER, SummaryLine, read_line, read_promoted, short_id
 from memolith.text.quotation import quoted, quoted_line, source
-from memolith.text.summary_line import SummaryLine, read_line, short_id
 from memolith.types import PROTECTED, REPEATS, Record
 from memolith.visibility import Patterns, trust_label
 

@@ -20,7 +20,7 @@ from memolith.files import gate, layout
 from memolith.files.folder import Folder
 from memolith.files.ledger import Ledger, logs_around
 from memolith.profile import Profile
-from memolith.text.promoted_line import TRAILER, read_promoted
+from memolith.text.lines import TRAILER, read_promoted
 from memolith.text.quotation import BY_HAND, fence, held_back
 from memolith.text.wording import utf16_units
 from memolith.types import SESSION_KINDS, ContextLayer, Record, SessionContext, SessionKind

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from memolith.text.summary_line import short_id
+from memolith.text.lines import short_id
 
 
 @dataclass(frozen=True, slots=True)

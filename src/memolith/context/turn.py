@@ -17,8 +17,8 @@ from memolith.text.budget import cut
 from memolith.text.cleaning import one_line
 from memolith.text.cues import begins, expression, plain
 from memolith.text.quotation import held_back
-from memolith.text.stopwords import is_stop_word
 from memolith.text.tables import word_list
+from memolith.text.terms import is_stop_word
 from memolith.text.tokens import words
 from memolith.types import SESSION_KINDS, Citation, SessionKind
 from memolith.visibility import may_see

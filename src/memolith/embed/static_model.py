@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from memolith.embed.model_files import WordPieces, fingerprint, open_table
 from memolith.interfaces import WORD_START, Column, Vectors
-from memolith.text.stopwords import is_stop_word, stop_words
 from memolith.text.synonyms import in_english
+from memolith.text.terms import is_stop_word, stop_words
 from memolith.text.tokens import MARKS
 
 _NAME = "wordllama-l2-supercat/3"  # the number is that of our rule to make vectors of the table

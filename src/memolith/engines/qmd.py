@@ -24,7 +24,7 @@ from memolith.index.sqlite import SqliteIndex
 from memolith.index.words import Matches
 from memolith.interfaces import Nomination, Vectors
 from memolith.results import Filters
-from memolith.text.stopwords import keywords
+from memolith.text.terms import keywords
 
 _COLLECTION = "memory"
 _NAMED = re.compile(rf"qmd://{_COLLECTION}/(.+)")

@@ -23,8 +23,7 @@ from memolith.files.notes import file_date, is_note_path, readable_note
 from memolith.files.promoted import TRAILER, generated_lines
 from memolith.files.record_format import BOM, RecordFormatError, is_utf16
 from memolith.results import Chunk, Turn
-from memolith.text.promoted_line import read_promoted
-from memolith.text.summary_line import read_line
+from memolith.text.lines import read_line, read_promoted
 from memolith.types import Record
 
 # Part of every file's digest in the index: after a change of this number all files are cut again.

@@ -32,8 +32,7 @@ from memolith.files.record_format import (
 )
 from memolith.files.tail import QUARANTINE
 from memolith.files.transaction import Transaction
-from memolith.text.promoted_line import TRAILER, read_promoted
-from memolith.text.summary_line import read_line, short_id
+from memolith.text.lines import TRAILER, read_line, read_promoted, short_id
 from memolith.types import Record, Stamp
 
 MIN_ID_CHARS = 4
@@ -132,7 +131,7 @@ class Ledger:
         """The record; of a summary, lines about secret records are hidden."""
         if record.category != "compaction" or self.names.isdisjoint(names_told(record.text)):
             return record
-        from memolith.text.summary_text import with_stand_ins  # only summaries need it
+        from memolith.text.lines import with_stand_ins  # only summaries need it
 
         return replace(record, text=with_stand_ins(record.text, self.names))
 

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from memolith.files.record_format import claims_to_be_record
+from memolith.text.lines import TRAILER as _TRAILER
+from memolith.text.lines import Promoted, read_promoted
 from memolith.text.pieces import claim_key
-from memolith.text.promoted_line import TRAILER as _TRAILER
-from memolith.text.promoted_line import Promoted, read_promoted
 
 TRAILER = _TRAILER.encode()
 MARK = b"<!-- memolith:dream "

@@ -21,8 +21,7 @@ from memolith.files.locks import STATE_FOLDER, make_state_folder
 from memolith.files.record_format import encode_time
 from memolith.results import Hit
 from memolith.text.pieces import Piece, bare_text, claim_key_of_bare, pieces, whole_facts
-from memolith.text.stopwords import keywords
-from memolith.text.terms import stems, terms_of
+from memolith.text.terms import keywords, stems, terms_of
 from memolith.text.wording import counted
 from memolith.types import Citation
 

@@ -74,8 +74,7 @@ def _readable(
 
 def _marked(chunks: Iterable[tuple[Chunk, ReadText]], secret: Collection[str]) -> Iterator[Chunk]:
     """The chunks as secret as any file of their record says, and summaries without what is secret."""
-    from memolith.text.summary_line import short_id
-    from memolith.text.summary_text import with_stand_ins
+    from memolith.text.lines import short_id, with_stand_ins
 
     short = {short_id(record_id) for record_id in secret}
     for chunk, read in chunks:

@@ -9,8 +9,8 @@ from memolith.errors import MemolithError
 from memolith.files.folder import Folder
 from memolith.search.plan import Reader
 from memolith.text.cleaning import shown_path
-from memolith.text.stopwords import StopWords
 from memolith.text.synonyms import load_synonyms
+from memolith.text.terms import StopWords
 
 _MAX_BYTES = 1 << 20
 _SHOWN_PROBLEMS = 3

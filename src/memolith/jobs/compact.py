@@ -42,8 +42,8 @@ from memolith.jobs.summaries import long_statements, statements_of, still_told, 
 from memolith.llm.check import MAX_USELESS_ANSWERS, Checked, checked_summary, model_counts, refusals
 from memolith.llm.prompts import choose_summariser
 from memolith.llm.rules import Rules
-from memolith.text.folding import fold
-from memolith.text.summary_text import read_summary, summary_lines
+from memolith.text.lines import read_summary, summary_lines
+from memolith.text.tokens import fold
 from memolith.text.wording import counted
 from memolith.types import Record
 

@@ -17,7 +17,7 @@ from memolith.files import layout
 from memolith.files.document import Document
 from memolith.files.folder import Folder
 from memolith.jobs.job import Plan
-from memolith.text.summary_line import short_id
+from memolith.text.lines import short_id
 from memolith.text.wording import counted
 from memolith.types import PROTECTED, Record, Trust
 from memolith.visibility import Patterns, trust_in_file

@@ -14,12 +14,11 @@ from functools import cache
 
 from memolith.text.cues import entries, expression
 from memolith.text.date_phrases import MONTHS, WEEKDAYS
-from memolith.text.folding import fold
 from memolith.text.names import entities, small_words
 from memolith.text.sentences import sentences
 from memolith.text.similarity import NEGATIONS
-from memolith.text.stopwords import is_stop_word
-from memolith.text.terms import stem
+from memolith.text.terms import is_stop_word, stem
+from memolith.text.tokens import fold
 
 _MAX_CHARS = 240
 _MAX_VALUES = 3  # what has more is counted or measured again and again

@@ -31,9 +31,9 @@ from memolith.jobs.recall_state import Recalled, RecallState, score
 from memolith.jobs.recalls import fold, read_log
 from memolith.jobs.reports import Change, Hunk
 from memolith.jobs.sources import Sources, secret_names
+from memolith.text.lines import HEADING, Promoted, write_promoted
+from memolith.text.lines import TRAILER as BEHIND_A_FACT
 from memolith.text.pieces import bare_text
-from memolith.text.promoted_line import HEADING, Promoted, write_promoted
-from memolith.text.promoted_line import TRAILER as BEHIND_A_FACT
 from memolith.text.wording import counted
 
 MAX_PROMOTED_CHARS = 8_000  # of MEMORY.md; the oldest promoted facts make room

@@ -23,12 +23,12 @@ from memolith.text.budget import cut
 from memolith.text.cues import CATEGORIES, begins, is_small_talk, kind_of, plain, says
 from memolith.text.date_phrases import MONTHS, WEEKDAYS
 from memolith.text.host_text import own_text
+from memolith.text.lines import read_lines
 from memolith.text.names import names_and_numbers
 from memolith.text.open_secrets import surely_holds_secret
 from memolith.text.quotation import without_recalled
 from memolith.text.sentences import sentences
 from memolith.text.similarity import copy_key
-from memolith.text.summary_text import read_lines
 from memolith.text.tokens import words
 from memolith.text.wording import counted
 from memolith.types import Record

@@ -39,8 +39,8 @@ from memolith.jobs.sources import names_lost
 from memolith.jobs.summaries import summaries_without
 from memolith.store import Store
 from memolith.text.cleaning import one_line, shown_path
+from memolith.text.lines import short_id
 from memolith.text.pieces import claim_key
-from memolith.text.summary_line import short_id
 from memolith.types import Record, Stamp
 from memolith.visibility import channel_name, current
 

@@ -28,11 +28,11 @@ from memolith.jobs.recalls import fold as merge_recalls
 from memolith.jobs.recalls import read_log
 from memolith.jobs.reports import Change, IntegrityFinding, ScanReport
 from memolith.jobs.sources import Statement, statements
-from memolith.text.folding import fold
 from memolith.text.open_secrets import open_secrets
 from memolith.text.pieces import bare_text, claim_key
 from memolith.text.sentences import sentences
 from memolith.text.similarity import copy_key
+from memolith.text.tokens import fold
 from memolith.text.wording import counted
 from memolith.types import REPEATS, Citation, Record
 from memolith.visibility import current

@@ -26,7 +26,7 @@ from memolith.files.transaction import Transaction
 from memolith.jobs.changes import begins_with, inserted_lines, not_as_planned, snap
 from memolith.jobs.reports import Change, Hunk, Snapped
 from memolith.store import Store
-from memolith.text.summary_line import short_id
+from memolith.text.lines import short_id
 from memolith.types import Progress, Stamp
 
 if TYPE_CHECKING:  # it loads NumPy

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from memolith.files import layout
-from memolith.text.summary_line import read_line
+from memolith.text.lines import read_line
 
 ARCHIVE = f"{layout.ARCHIVE_FOLDER}/LONGMEMORY-archive.md"
 _BLOCK = re.compile(

@@ -14,10 +14,9 @@ from memolith.jobs.history import UNDONE, undone_by
 from memolith.jobs.job import Snapshot, Workplace
 from memolith.jobs.recall_state import Recalled, RecallState, Score, score
 from memolith.jobs.sources import Sources, Statement, statements
+from memolith.text.lines import read_summary
 from memolith.text.similarity import jaccard, tells_apart
-from memolith.text.stopwords import keywords
-from memolith.text.summary_text import read_summary
-from memolith.text.terms import stems
+from memolith.text.terms import keywords, stems
 
 NAME = "dream"
 MAX_AGE_DAYS = 30  # since the last recall

@@ -18,7 +18,7 @@ from memolith.jobs.recall_state import (
     RecallState,
     claim_of,
 )
-from memolith.text.stopwords import concept_tags
+from memolith.text.terms import concept_tags
 
 
 # Neither frozen nor keyword-only: a dream makes fifty thousand of them.

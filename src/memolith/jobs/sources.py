@@ -16,12 +16,11 @@ from memolith.files.promoted import generated_lines
 from memolith.files.record_format import claims_to_be_record, readable_record
 from memolith.jobs.job import Snapshot, Workplace
 from memolith.jobs.recall_state import Recalled, RecallState
-from memolith.text.folding import fold
+from memolith.text.lines import Promoted
 from memolith.text.open_secrets import surely_holds_secret
 from memolith.text.pieces import bare_text, claim_key, pieces, whole_facts
-from memolith.text.promoted_line import Promoted
 from memolith.text.sentences import sentences
-from memolith.text.tokens import words
+from memolith.text.tokens import fold, words
 from memolith.types import Citation, Record, Trust
 from memolith.visibility import trust_in_file
 

@@ -15,10 +15,9 @@ from memolith.files.ledger import Ledger
 from memolith.files.record_format import encode_line, readable_record
 from memolith.interfaces import Statement
 from memolith.jobs.compact_plan import LEVELS, Group
+from memolith.text.lines import read_summary, short_id, summary_lines, without_record
 from memolith.text.open_secrets import surely_holds_secret
 from memolith.text.sentences import sentences
-from memolith.text.summary_line import short_id
-from memolith.text.summary_text import read_summary, summary_lines, without_record
 from memolith.types import Provenance, Record, Sensitivity, Trust
 from memolith.visibility import current
 

@@ -11,12 +11,10 @@ from memolith.errors import SummariserError
 from memolith.interfaces import Statement, Summariser, Summary
 from memolith.llm.rules import Rules
 from memolith.text.cues import begins
-from memolith.text.folding import fold
 from memolith.text.names import entities, names_and_numbers
 from memolith.text.similarity import NEGATIONS
-from memolith.text.stopwords import is_stop_word
-from memolith.text.terms import stems
-from memolith.text.tokens import words
+from memolith.text.terms import is_stop_word, stems
+from memolith.text.tokens import fold, words
 
 _MAX_CHARS = 600
 # Of the room, in percent; the rest is for records that the model does not mention.

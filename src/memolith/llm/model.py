@@ -12,8 +12,8 @@ from memolith.http_client import Answer, NoAnswerError, Server, TooLargeError, T
 from memolith.interfaces import Statement, Summary
 from memolith.llm.prompts import load_prompt
 from memolith.text.cleaning import clean
+from memolith.text.lines import read_lines, summary_lines
 from memolith.text.open_secrets import holds_secret, surely_holds_secret
-from memolith.text.summary_text import read_lines, summary_lines
 
 _MAX_BYTES = 2_000_000  # of an answer
 _MAX_NOTES_CHARS = 100_000  # of one question; the rules write of older notes

@@ -11,9 +11,9 @@ from itertools import groupby
 from memolith.interfaces import Statement, Summary
 from memolith.text.budget import cut
 from memolith.text.cues import begins, importance, kind_of, matters
-from memolith.text.folding import fold
 from memolith.text.sentences import sentences
 from memolith.text.similarity import copy_key
+from memolith.text.tokens import fold
 
 _BESIDE = 24  # what day and ids of a line take beside its text
 _MAX_SENTENCE, _MAX_PIECE = 280, 420

@@ -33,7 +33,7 @@ from memolith.results import Hit
 from memolith.text.budget import cut
 from memolith.text.cleaning import clean, shown_path
 from memolith.text.quotation import NOTICE, quoted, quoted_line, source
-from memolith.text.stopwords import keywords
+from memolith.text.terms import keywords
 from memolith.text.wording import leading_to
 from memolith.types import Citation, Progress, Record, Sensitivity, SessionKind, wire_names
 from memolith.visibility import Patterns, trust_label

@@ -43,8 +43,8 @@ from memolith.memory import Memory
 from memolith.reports import SyncReport
 from memolith.results import Hit, Passage, SearchResult, TurnContext
 from memolith.text.cleaning import shown_path
+from memolith.text.lines import handle
 from memolith.text.quotation import fence, quoted, quoted_line, quoted_lines
-from memolith.text.summary_line import handle
 from memolith.types import SESSION_KINDS, Citation, Progress, Record, SessionKind
 
 _PRIVATE_KINDS = tuple(kind for kind in SESSION_KINDS if kind != "group")

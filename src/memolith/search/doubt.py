@@ -16,7 +16,7 @@ from collections.abc import Collection, Iterator, Mapping
 from memolith.interfaces import NEAR, Nomination
 from memolith.search.candidates import NOMINATED, Candidates, QueryContext
 from memolith.search.plan import QueryPlan
-from memolith.text.choices import TRANSLATION, with_halves
+from memolith.text.synonyms import TRANSLATION, with_halves
 from memolith.text.terms import term_counts
 from memolith.text.tokens import MARKS, words
 

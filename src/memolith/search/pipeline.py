@@ -31,7 +31,7 @@ from memolith.search.doubt import exactness, is_weak, not_said
 from memolith.search.passages import passages
 from memolith.search.reading import Reading
 from memolith.search.showing import hits, retold, sessions, trace
-from memolith.text.summary_line import short_id
+from memolith.text.lines import short_id
 from memolith.text.wording import counted
 
 Stages = list[tuple[str, Stage]]

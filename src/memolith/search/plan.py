@@ -9,15 +9,20 @@ from datetime import date
 from functools import cache
 
 from memolith.config.sections import SearchConfig
-from memolith.text.choices import TRANSLATION, add_joined, choices, own_words, with_halves
 from memolith.text.dates import LIKELY, DayRange, find_days, without_days
-from memolith.text.folding import fold
-from memolith.text.scripts import is_pair
-from memolith.text.stopwords import StopWords, is_stop_word, keywords, language_of, of_days
-from memolith.text.synonyms import Synonyms, built_in, glosses
+from memolith.text.synonyms import (
+    TRANSLATION,
+    Synonyms,
+    add_joined,
+    built_in,
+    choices,
+    glosses,
+    own_words,
+    with_halves,
+)
 from memolith.text.tables import read_lists, read_words
-from memolith.text.terms import stems
-from memolith.text.tokens import MARKS, words
+from memolith.text.terms import StopWords, is_stop_word, keywords, language_of, of_days, stems
+from memolith.text.tokens import MARKS, fold, is_pair, words
 
 # A question is not a document: beyond this nothing more is learned, and it only takes time.
 MOST_CHARS = 8_000
@@ -157,9 +162,7 @@ def plan(question: str, today: date, reader: Reader | None = None) -> QueryPlan:
     names = first_names(text, alone=len(asked) == 1)
     extra = reader.synonyms if config.synonyms else None
     own = own_words(asked, language, extra)
-    terms = choices(
-        asked, language=language, extra=extra, names=names, with_synonyms=config.synonyms
-    )
+    terms = choices(asked, language=language, extra=extra, names=names, widen=config.synonyms)
     add_joined(terms, asked, spoken)
     found: Mapping[str, Mapping[str, float]] = dict(zip(asked, terms, strict=True))
     if config.synonyms and (english := glosses(text)):
@@ -198,9 +201,7 @@ def phrases_of(question: str) -> tuple[tuple[str, ...], ...]:
     >>> phrases_of('who said "Hasta mañana" and «to be»?')
     (('hasta', 'manana'), ('to', 'be'))
     """
-    found = (
-        tuple(words("".join(match.groups(default="")))) for match in _QUOTED.finditer(question)
-    )
+    found = (tuple(words("".join(one.groups(default="")))) for one in _QUOTED.finditer(question))
     phrases = tuple(dict.fromkeys(phrase for phrase in found if phrase))
     if phrases and len(words(_QUOTED.sub(" ", question))) > _LONG:
         return ()

@@ -11,8 +11,7 @@ import numpy as np
 from memolith.interfaces import Found, Index
 from memolith.results import Chunk, Filters, ReadText
 from memolith.search.candidates import Candidates
-from memolith.text.summary_line import short_id
-from memolith.text.summary_text import with_stand_ins
+from memolith.text.lines import short_id, with_stand_ins
 
 
 class Reading:

@@ -16,9 +16,8 @@ from memolith.search.candidates import Candidates, Floats, QueryContext, Stage
 from memolith.search.doubt import has_digit
 from memolith.search.plan import is_word_too
 from memolith.search.votes import shares
-from memolith.text.folding import bare_letters
-from memolith.text.stopwords import keywords
-from memolith.text.tokens import MARKS, words
+from memolith.text.terms import keywords
+from memolith.text.tokens import MARKS, bare_letters, words
 
 # What stands in quotation marks must stand in the hit, word for word and in this order.
 

@@ -10,7 +10,7 @@ from memolith.search.candidates import Candidates, QueryContext, Staged
 from memolith.search.plan import QueryPlan
 from memolith.search.reading import Reading
 from memolith.search.votes import is_from_any
-from memolith.text.summary_line import read_line
+from memolith.text.lines import read_line
 from memolith.visibility import chunk_trust
 
 

@@ -6,9 +6,9 @@ import re
 from functools import cache, lru_cache
 
 from memolith.text.date_phrases import MONTHS, WEEKDAYS
-from memolith.text.folding import fold
 from memolith.text.names import names_and_numbers
 from memolith.text.tables import read_lists
+from memolith.text.tokens import fold
 
 LANGUAGES = ("en", "es", "de")
 CATEGORIES = {"open": "note", "deadline": "decision", "insight": "learned"}  # of records, by kind

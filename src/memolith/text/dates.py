@@ -20,8 +20,8 @@ from memolith.text.date_phrases import (
     matches_at,
     phrases,
 )
-from memolith.text.folding import fold
-from memolith.text.stopwords import language_of
+from memolith.text.terms import language_of
+from memolith.text.tokens import fold
 
 __all__ = ["LIKELY", "MAYBE", "SURE", "DayRange", "Token", "find_days", "without_days"]
 

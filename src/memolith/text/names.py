@@ -6,9 +6,9 @@ import re
 from collections.abc import Collection, Iterator
 
 from memolith.text.date_phrases import MONTHS, WEEKDAYS
-from memolith.text.folding import fold
-from memolith.text.stopwords import is_stop_word
 from memolith.text.tables import word_list
+from memolith.text.terms import is_stop_word
+from memolith.text.tokens import fold
 
 _WORD = re.compile(r"[^\W\d_][\w'’-]*")
 _HANDLE = re.compile(r"(?<![\w.])@[A-Za-z]\w{1,38}|[\w.+-]{1,64}@[\w-]{1,64}\.\w{2,10}")

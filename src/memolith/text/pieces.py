@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 
 from memolith.text.cues import begins
-from memolith.text.folding import fold
+from memolith.text.tokens import fold
 
 _HEADING = re.compile(r" {0,3}#{1,6}(?:[ \t]|$)")
 _FENCE = re.compile(r" {0,3}(?:```|~~~)")

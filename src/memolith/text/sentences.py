@@ -12,8 +12,8 @@ from functools import cache
 
 from memolith.text.cues import without_filler
 from memolith.text.date_phrases import ANY_MONTH
-from memolith.text.folding import fold
 from memolith.text.tables import read_lists
+from memolith.text.tokens import fold
 
 _BULLET = re.compile(r"^\s*(?:[-*•#>]+|\d{1,2}[.)])\s+")
 # A line so long that its end is where it was wrapped, if the next one goes on in small letters.

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
-from memolith.text.folding import fold
 from memolith.text.tables import word_list
-from memolith.text.tokens import words
+from memolith.text.tokens import fold, words
 
 # The only words that may differ between copies: «must», «after», «all» or «his» are not among them.
 SMALL = word_list("small")

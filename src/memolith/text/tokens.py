@@ -1,13 +1,91 @@
-"""The words of a text in any script, in the one form that index and query share."""
+"""The words of a text in any script, in the one form that index and query share.
+
+Folding gives one form to every way to write the same letters: accents, widths, ligatures, invisible marks. Scripts
+that put no spaces between words give every pair of neighbouring characters.
+"""
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator
 from functools import cache, lru_cache
 
-from memolith.text import scripts
-from memolith.text.folding import plain
+# Sorting the marks after one letter takes the square of their number, so a long run would cost
+# minutes; no script puts this many signs in a row.
+_LONG_RUN = re.compile(r"([^\w\s]{64})[^\w\s]+")
+
+# Marks that change how a letter sounds but not which word it is. In Cyrillic й, ў and ї are letters
+# of their own, so their marks stay, while the dots of ё go, as they do in Russian print. Vowel signs
+# of Indic scripts, voicing marks of kana and tone marks of Thai lie outside these ranges.
+_ACCENTS = re.compile(
+    "(?<![иИуУ])\u0306|(?<![іІ])\u0308|[\u0300-\u0305\u0307\u0309-\u036f"
+    "\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7"  # Hebrew points
+    "\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e8\u06ea-\u06ed]"  # Arabic
+)
+
+_SAME_LETTERS = {
+    "ł": "l", "Ł": "L", "ø": "o", "Ø": "O", "đ": "d", "Đ": "D", "ħ": "h", "Ħ": "H", "ı": "i",
+    "æ": "ae", "Æ": "AE", "œ": "oe", "Œ": "OE", "þ": "th", "Þ": "TH", "ð": "d", "Ð": "D",
+    "ى": "ي", "ی": "ي", "ک": "ك", "ة": "ه", "’": "'", "ʼ": "'",
+    "¿": "?", "¡": "!", "“": '"', "”": '"', "«": '"', "»": '"', "‐": "-", "–": "-", "—": " ",
+}  # fmt: skip
+_INVISIBLE = "\u00ad\u200c\u200e\u200f\u2060\u2061\u2066\u2067\u2068\u2069\ufe0e\ufe0f\ufeff"
+_ZEROS_OF_OTHER_DIGITS = "٠۰०০੦૦୦௦౦೦൦๐໐༠၀០"
+_PLAIN: dict[int, str | None] = {
+    **{ord(letter): plain for letter, plain in _SAME_LETTERS.items()},
+    **dict.fromkeys(map(ord, _INVISIBLE)),
+    **{ord(zero) + n: str(n) for zero in _ZEROS_OF_OTHER_DIGITS for n in range(10)},
+}
+
+# Single characters that unfold into a whole phrase; a text of nothing else would grow twentyfold.
+_PHRASES = re.compile("[\ufdfa\ufdfb]")
+
+_OTHER_THAN_SAME_LETTERS = bytes(code for code in range(128) if not chr(code).isalnum())
+# What becomes a letter or digit of ASCII in a way of its own.
+_OWN_WAY = re.compile(
+    f"[{''.join(chr(code) for code, plain in _PLAIN.items() if plain and plain.isalnum())}]"
+)
+
+
+def plain(text: str) -> str:
+    """The text without accents, wide forms, ligatures and invisible marks; case is kept.
+
+    >>> plain("Año Ｎuevo, ﬁn de Шёлковый й")
+    'Ano Nuevo, fin de Шелковый й'
+    """
+    if text.isascii():
+        return text
+    bounded = _PHRASES.sub(" ", _LONG_RUN.sub(r"\1", text))
+    bare = _ACCENTS.sub("", unicodedata.normalize("NFKD", bounded))
+    return unicodedata.normalize("NFC", bare).translate(_PLAIN)
+
+
+def fold(text: str) -> str:
+    """The form in which words are compared: plain and without case.
+
+    >>> fold("CUMPLEAÑOS"), fold("Straße")
+    ('cumpleanos', 'strasse')
+    """
+    return plain(text).casefold()
+
+
+def bare_letters(text: str) -> bytes | None:
+    """The letters and digits of ASCII that folding leaves, without all between them; None: not known.
+
+    Whatever word of ASCII a text has, its letters are among these, side by side; and that is known in
+    a fraction of the time that words take.
+
+    >>> bare_letters("E-mail, mañana")
+    b'emailmanana'
+    """
+    if not text.isascii():
+        if _OWN_WAY.search(text):
+            return None
+        text = unicodedata.normalize("NFKD", text.casefold())
+    data = text.encode("ascii", "ignore").lower()
+    return data.translate(None, _OTHER_THAN_SAME_LETTERS)
+
 
 # Longer ones are keys, hashes and blobs: their beginning tells them apart, the rest only costs room.
 MOST_CHARS_OF_A_WORD = 64
@@ -65,14 +143,14 @@ _ASCII_TOKEN = re.compile(_token(r"\w"), re.ASCII)
 
 @cache
 def _any_token() -> re.Pattern[str]:
-    # \u200d joins pictures to one, and letters of Indic scripts.
-    picture = f"(?:{scripts.EMOJI}){scripts.SKIN_TONE}?"
-    word = _token(rf"\w{scripts.signs()}\u200d")
+    # \u200d joins pictures to one, and letters of Indic
+    picture = f"(?:{_EMOJI}){_SKIN_TONE}?"
+    word = _token(rf"\w{_signs()}\u200d")
     return re.compile(rf"{word}|{picture}(?:\u200d{picture})*")
 
 
 def _parts(token: str) -> tuple[str, ...]:
-    if not token.isascii() and (pictures := scripts.pictures(token)):
+    if not token.isascii() and (pictures := _pictures(token)):
         return pictures
     segments = re.split(r"[/\\]", token)
     compounds = (_compound(segment) for segment in segments)
@@ -135,10 +213,94 @@ def _simple(piece: str) -> Iterator[str]:
 
 def _of_other_scripts(piece: str) -> Iterator[str]:
     piece = piece.replace("\u200d", "").casefold()
-    if not scripts.has_words_without_spaces(piece):
+    if not has_words_without_spaces(piece):
         yield piece
         return
-    for terms, rest in scripts.runs(piece):
+    for terms, rest in _runs_of(piece):
         yield from terms
         if rest:
             yield from _simple(rest)
+
+
+_HAN = "\u2e80-\u2fd5\u3005\u3007\u3021-\u3029\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af"
+_KANA = "\u3040-\u30ff\u31f0-\u31ff\U0001aff0-\U0001b16f"
+_HANGUL = "\u1100-\u11ff\u3130-\u318f\ua960-\ua97f\uac00-\ud7ff"
+_SOUTH_EAST_ASIAN = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u1950-\u19ff\u1a20-\u1aaf\ua9e0-\ua9ff\uaa60-\uaadf"
+)
+
+_ALL = f"{_HAN}{_KANA}{_HANGUL}{_SOUTH_EAST_ASIAN}"
+
+# What people send as a picture. Arrows and boxes are layout, and stay out.
+_EMOJI = (
+    "[\U0001f1e6-\U0001f1ff]{2}"  # a flag is a pair of letters
+    "|[\u231a\u231b\u23e9-\u23fa\u2600-\u27bf\u2b1b\u2b1c\u2b50\u2b55\U0001f000-\U0001faff]"
+)
+_SKIN_TONE = "[\U0001f3fb-\U0001f3ff]"
+
+
+# These patterns are large, so they are made when the first text that is not ASCII comes by.
+@cache
+def _picture() -> re.Pattern[str]:
+    return re.compile(_EMOJI)
+
+
+@cache
+def _without_spaces() -> re.Pattern[str]:
+    return re.compile(f"[{_ALL}]")
+
+
+@cache
+def _runs() -> re.Pattern[str]:
+    # Chinese characters and kana are cut apart: in Japanese one is the word, the other its ending.
+    return re.compile(
+        f"(?P<pairs>[{_HAN}]+|[{_KANA}]+|[{_SOUTH_EAST_ASIAN}]+)|(?P<korean>[{_HANGUL}]+)"
+        f"|[^{_ALL}]+"
+    )
+
+
+def _pictures(token: str) -> tuple[str, ...]:
+    """An emoji without skin tone, and the emoji it is made of; nothing if the token is a word."""
+    if not _picture().match(token):
+        return ()
+    toneless = re.sub(f"(?<=.){_SKIN_TONE}", "", token)
+    parts = tuple(part for part in toneless.split("\u200d") if part)
+    return parts if len(parts) < 2 else (toneless, *parts)
+
+
+def has_words_without_spaces(text: str) -> bool:
+    """Whether any part of the text is in such a script."""
+    return _without_spaces().search(text) is not None
+
+
+def _runs_of(text: str) -> Iterator[tuple[list[str], str]]:
+    """The text cut where the script changes: terms, or a rest that has to be read as words.
+
+    >>> list(_runs_of("東京都tower"))
+    [(['東京', '京都'], ''), ([], 'tower')]
+    """
+    for run in _runs().finditer(text):
+        if run["pairs"]:
+            yield _pairs(run[0]), ""
+        elif run["korean"]:
+            # Korean has spaces, but case endings stick to the noun: 서울에서 must be found by 서울.
+            yield ([run[0], *_pairs(run[0])] if len(run[0]) > 2 else [run[0]]), ""
+        else:
+            yield [], run[0]
+
+
+def _pairs(run: str) -> list[str]:
+    return [run[i : i + 2] for i in range(len(run) - 1)] or [run]
+
+
+def is_pair(term: str) -> bool:
+    """Whether a term is two East Asian characters, which a reader may also look up one by one."""
+    return len(term) == 2 and term > "\u2e7f"
+
+
+@cache
+def _signs() -> str:
+    """Vowel signs and other marks that are part of a word, though Python's `\\w` leaves them out."""
+    blocks = ((0x0483, 0x1E00), (0x2DE0, 0x3100), (0xA66F, 0xAC00), (0x10A00, 0x12000))
+    letters = (chr(code) for first, last in blocks for code in range(first, last))
+    return "".join(c for c in letters if unicodedata.category(c)[0] == "M")

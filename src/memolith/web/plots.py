@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from memolith.jobs.api import Jobs
 from memolith.jobs.worker import run_in_process
-from memolith.text.stopwords import concept_tags
+from memolith.text.terms import concept_tags
 from memolith.web.call import Call
 
 _CONCEPTS = 12

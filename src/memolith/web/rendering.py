@@ -16,8 +16,7 @@ from markupsafe import Markup, escape
 
 from memolith.clock import Clock
 from memolith.text.cleaning import clean
-from memolith.text.stopwords import keywords
-from memolith.text.terms import stems, terms_of
+from memolith.text.terms import keywords, stems, terms_of
 from memolith.text.wording import counted
 from memolith.types import Citation
 
