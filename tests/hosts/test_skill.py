@@ -26,7 +26,7 @@ def run(*words: str) -> subprocess.CompletedProcess[str]:
 @pytest.mark.parametrize("text", [skill_text(), snippet()])
 async def test_it_names_only_tools_that_the_server_offers(text: str, tmp_path: Path) -> None:
     with Memory(tmp_path, channel="mcp") as memory:
-        async with Client(MemoryServer(memory).protocol) as client:
+        async with Client(MemoryServer(memory)) as client:
             tools = (await client.list_tools()).tools
     offered = {tool.name for tool in tools}
     arguments = {name for tool in tools for name in tool.input_schema["properties"]}

@@ -52,7 +52,7 @@ class Talk:
         """Connect, do something, and leave; an error of the protocol is raised afterwards."""
 
         async def run() -> Any:
-            async with Client(self.server.protocol, mode=self.mode, **options) as client:
+            async with Client(self.server, mode=self.mode, **options) as client:
                 try:
                     return await use(client)
                 except MCPError as error:  # to raise it in here would end the connection too

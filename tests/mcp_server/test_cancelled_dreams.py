@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 import pytest
+from mcp_types import CallToolResult
 
 from memolith.jobs import api
 from memolith.jobs.promotion import Judge
 from memolith.mcp_server.server import CallCancelledError, MemoryServer
-from memolith.mcp_server.tool import Answer
 from memolith.mcp_server.tools import answer
 from tests.lifecycle.dreams import Life, tree
 from tests.mcp_server.conftest import Talk, call_and_cancel
@@ -33,7 +33,7 @@ def files(life: Life) -> dict[str, str]:
     return {path: seen for path, seen in tree(life.memory.root).items() if path[-5:] != ".lock"}
 
 
-def dream(life: Life, stop_at: int) -> Answer:
+def dream(life: Life, stop_at: int) -> CallToolResult:
     """Dream, and stop when so many steps are done."""
 
     def progress(done: int, total: int) -> None:
@@ -51,7 +51,7 @@ def test_until_files_are_changed_a_dream_can_be_stopped_and_all_is_as_before(
     with pytest.raises(CallCancelledError):
         dream(life, stop_at=step)
     assert files(life) == before
-    assert dream(life, stop_at=-1).content["status"] == "done"
+    assert dream(life, stop_at=-1).structured_content["status"] == "done"
     assert len(life.promoted()) == 1
 
 
@@ -59,7 +59,9 @@ def test_once_files_are_changed_a_dream_is_finished(life: Life) -> None:
     with pytest.raises(CallCancelledError):
         dream(life, stop_at=3)
     assert len(life.promoted()) == 1
-    assert dream(life, stop_at=-1).content["status"] == "skipped"  # nothing was left to do
+    assert (
+        dream(life, stop_at=-1).structured_content["status"] == "skipped"
+    )  # nothing was left to do
 
 
 def test_a_client_that_cancels_stops_the_dream(

@@ -26,31 +26,28 @@ _PAGE = 100
 _FIRST = (ROOT_MEMORY, USER)
 
 
-def _template(name: str, title: str, uri: str, of: str) -> types.ResourceTemplate:
-    description = f"{of}; secret records are left out."
-    return types.ResourceTemplate(
-        name=name, title=title, uri_template=uri, description=description, mime_type=_MARKDOWN
+_TEMPLATES = [
+    types.ResourceTemplate(
+        name=name,
+        title=title,
+        uri_template=uri,
+        description=f"{what}; secret records are left out.",
+        mime_type=_MARKDOWN,
     )
-
-
-_FILES = "A Markdown file of the memory, such as MEMORY.md"
-_DAYS = "What was written down on a day, such as 2026-11-15"
-TEMPLATES = types.ListResourceTemplatesResult(
-    resource_templates=[
-        _template("file", "A memory file", FILE + "{+path}", _FILES),
-        _template("day", "The log of a day", DAY + "{date}", _DAYS),
-    ]
+    for name, title, uri, what in (
+        ("file", "A memory file", f"{FILE}{{+path}}", "A file of the memory, such as MEMORY.md"),
+        ("day", "The log of a day", f"{DAY}{{date}}", "What was noted on a day: 2026-11-15"),
+    )
+]
+_KIND = types.PromptArgument(
+    name="session_kind", description="main (default), dm, heartbeat or group"
 )
-PROMPTS = {
+_PROMPTS = {
     "session_start": types.Prompt(
         name="session_start",
         title="Start a session",
         description="What the memory holds for a new session: long-term memory and recent days.",
-        arguments=[
-            types.PromptArgument(
-                name="session_kind", description="main (default), dm, heartbeat or group"
-            )
-        ],
+        arguments=[_KIND],
     ),
     "before_compaction": types.Prompt(
         name="before_compaction",
@@ -60,7 +57,14 @@ PROMPTS = {
 }
 
 
-LISTED_PROMPTS = types.ListPromptsResult(prompts=list(PROMPTS.values()))
+def list_templates(_: Memory, __: object) -> types.ListResourceTemplatesResult:
+    """How to name a file and a day."""
+    return types.ListResourceTemplatesResult(resource_templates=_TEMPLATES)
+
+
+def list_prompts(_: Memory, __: object) -> types.ListPromptsResult:
+    """The prompts that a user can choose."""
+    return types.ListPromptsResult(prompts=list(_PROMPTS.values()))
 
 
 def list_resources(
@@ -147,13 +151,14 @@ def _path_of(uri: str) -> str:
 def get_prompt(memory: Memory, params: types.GetPromptRequestParams) -> types.GetPromptResult:
     """A prompt as messages; what is wrong is an error of the protocol, as it demands."""
     name, given = params.name, params.arguments or {}
-    if name not in PROMPTS:
+    if name not in _PROMPTS:
         raise MCPError(types.INVALID_PARAMS, f"There is no prompt {name[:60]!a}.")
     try:
-        text = run(memory, TOOLS[name], given).text if name in TOOLS else read_text(name)
+        text = types.TextContent(text=read_text(name))
+        content = run(memory, TOOLS[name], given).content[0] if name in TOOLS else text
     except MemolithError as error:
         raise protocol_error(types.INVALID_PARAMS, error, memory.root) from error
     return types.GetPromptResult(
-        description=PROMPTS[name].description,
-        messages=[types.PromptMessage(role="user", content=types.TextContent(text=whole(text)))],
+        description=_PROMPTS[name].description,
+        messages=[types.PromptMessage(role="user", content=content)],
     )

@@ -8,81 +8,90 @@ later ones are asked in the answer to their first call.
 
 from __future__ import annotations
 
+import logging
 import os
-from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Awaitable, Callable
+from typing import TypeAlias
 from urllib.parse import unquote_to_bytes, urlsplit
 
 import anyio
 import mcp_types as types
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
+from memolith.errors import MemolithError
+from memolith.mcp_server.tool import protocol_error
 from memolith.memory import Memory
 
-if TYPE_CHECKING:
-    from mcp.server.context import ServerRequestContext
-
 Context: TypeAlias = "ServerRequestContext[object]"
+log = logging.getLogger("memolith.mcp")
 
 _SECONDS = 3.0
 _KEY = "roots"
+_CALLS = ("tools/call", "resources/read", "prompts/get")  # may be answered with a question
+_REQUESTS = (*_CALLS, "tools/list", "resources/list")  # about a memory
 
 
 class ClientRoots:
-    """Asks one client for its roots, and finds the memory they lead to."""
+    """Middleware that asks one client for its roots, and finds the memory they lead to."""
 
     def __init__(self, memory: Memory, reopen: Callable[[], Memory]) -> None:
         """`memory` is served until roots lead to another, which `reopen` opens from the current folder."""
         self.memory = memory
+        self.on_change: Callable[[], Awaitable[None]] = anyio.lowlevel.checkpoint
         self._reopen = reopen
         self._asking = anyio.Lock()
         self._settled = False
         self._moves = 0
-        self.notice = ""  # for the user, about a folder that is not approved
 
-    def ask_again(self) -> None:
-        """The client works elsewhere now: its next request is about the memory there."""
-        self._settled = False
-        self._moves += 1
+    async def __call__(self, ctx: Context, call_next: CallNext) -> HandlerResult:
+        """Before a request is answered, know which memory it is about."""
+        method = ctx.method
+        if method == "notifications/roots/list_changed":
+            self._settled = False
+            self._moves += 1
+        elif method in _REQUESTS and not self._settled:
+            params = ctx.params or {}
+            sent = types.InputResponseRequestParams.model_validate(params, by_name=False)
+            if sent.input_responses is None and is_modern(ctx) and _has_roots(ctx):
+                if method in _CALLS:
+                    asked: types.InputRequests = {_KEY: types.ListRootsRequest()}
+                    return types.InputRequiredResult(input_requests=asked)
+                if method == "resources/list":  # whose files, only a call tells
+                    return types.ListResourcesResult(resources=[])
+            else:
+                await self._choose(ctx, sent.input_responses)
+        return await call_next(ctx)
 
-    def question(
-        self, context: Context, params: types.InputResponseRequestParams
-    ) -> types.InputRequiredResult | None:
-        """What a client of 2026-07-28 must tell before its call is answered; None if nothing."""
-        if self.open_for(context) and params.input_responses is None:
-            return types.InputRequiredResult(input_requests={_KEY: types.ListRootsRequest()})
-        return None
-
-    def open_for(self, context: Context) -> bool:
-        """Whether it is not known yet which memory a client of 2026-07-28 means."""
-        return not self._settled and is_modern(context) and _has_roots(context)
-
-    async def choose(
-        self, context: Context, params: types.InputResponseRequestParams | None
-    ) -> bool:
-        """Serve the memory of the client's first root that is a folder here; whether it is another now.
+    async def _choose(self, context: Context, responses: types.InputResponses | None) -> None:
+        """Serve the memory of the client's first root that is a folder here.
 
         Requests that come together wait for one answer: the first of them chooses for all.
         """
-        if self.open_for(context) and params is None:
-            return False  # it can only be asked when it calls
         async with self._asking:
             if self._settled:
-                return False
+                return
             moves = self._moves
-            roots = _roots_in(params) if is_modern(context) else await _asked(context)
-            folder = next(filter(os.path.isdir, _folders(roots)), "")
-            before = self.memory
-            if folder:
-                os.chdir(folder)
-                found = self._reopen()
-                self.notice = found.profile.notice
-                if found.root != before.root:
-                    self.memory = found
-                    before.close()
+            sent = (responses or {}).get(_KEY) if is_modern(context) else await _asked(context)
+            roots = sent.roots if isinstance(sent, types.ListRootsResult) else []
+            if folder := next(filter(os.path.isdir, map(_folder, roots)), ""):
+                await self._serve(folder)
             self._settled = moves == self._moves  # it may have moved meanwhile
-            return self.memory is not before
+
+    async def _serve(self, folder: str) -> None:
+        os.chdir(folder)
+        try:
+            found = self._reopen()
+        except MemolithError as error:
+            raise protocol_error(types.INTERNAL_ERROR, error, self.memory.root) from error
+        if found.profile.notice:  # about a folder that is not approved
+            log.warning(found.profile.notice)
+        before = self.memory
+        if found.root != before.root:
+            self.memory = found
+            before.close()
+            await self.on_change()
 
 
 def is_modern(context: Context) -> bool:
@@ -95,23 +104,17 @@ def _has_roots(context: Context) -> bool:
     return known is not None and known.roots is not None
 
 
-def _roots_in(params: types.InputResponseRequestParams | None) -> list[types.Root]:
-    answer = ((params and params.input_responses) or {}).get(_KEY)
-    return answer.roots if isinstance(answer, types.ListRootsResult) else []
+def _folder(root: types.Root) -> str:
+    place = urlsplit(str(root.uri))
+    return os.fsdecode(unquote_to_bytes(place.path)) if place.scheme == "file" else ""
 
 
-async def _asked(context: Context) -> list[types.Root]:
+async def _asked(context: Context) -> types.ListRootsResult | None:
     if not _has_roots(context) or not context.session.can_send_request:
-        return []
+        return None
     try:
-        answer = await context.session.send_request(
+        return await context.session.send_request(
             types.ListRootsRequest(), types.ListRootsResult, request_read_timeout_seconds=_SECONDS
         )
     except MCPError:  # it has roots, it says, but does not tell them
-        return []
-    return answer.roots
-
-
-def _folders(roots: list[types.Root]) -> list[str]:
-    places = [urlsplit(str(root.uri)) for root in roots]
-    return [os.fsdecode(unquote_to_bytes(at.path)) for at in places if at.scheme == "file"]
+        return None

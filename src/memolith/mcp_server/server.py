@@ -33,7 +33,7 @@ from memolith.config.sections import scheduled_jobs
 from memolith.errors import MemolithError
 from memolith.mcp_server import resources, tools
 from memolith.mcp_server.roots import ClientRoots, Context, is_modern
-from memolith.mcp_server.tool import Json, protocol_error, read_text, whole
+from memolith.mcp_server.tool import protocol_error, read_text, whole
 from memolith.memory import Memory
 from memolith.reports import Reconfiguration
 from memolith.text.wording import leading_to
@@ -57,17 +57,7 @@ class CallCancelledError(Exception):
     """The client no longer wants the answer: ends the work in its thread."""
 
 
-class Protocol(Server[object]):
-    """The SDK's server, which says what of ours may change: tools and files, never prompts."""
-
-    def get_capabilities(self, *_: Any, **given: Any) -> types.ServerCapabilities:
-        """What we can do."""
-        changing = NotificationOptions(resources_changed=True, tools_changed=True)
-        found = super().get_capabilities(changing, **given)
-        return found.model_copy(update={"prompts": types.PromptsCapability(list_changed=False)})
-
-
-class MemoryServer:
+class MemoryServer(Server[object]):
     """One memory as an MCP server; it serves any number of connections."""
 
     def __init__(
@@ -87,36 +77,38 @@ class MemoryServer:
         self._clients = deque["ServerSession"](maxlen=_MAX_CLIENTS)
         self._bus = InMemorySubscriptionBus()
         self._listen = ListenHandler(self._bus)
-        self._resources = self._handler(resources.list_resources, asks=False)
         which = "" if roots is None else "that of the client's first root, or "
-        self.protocol = Protocol(
+        super().__init__(
             "memolith",
             version=__version__,
             title="Memolith",
             instructions=f"{read_text('server')} It is {which}the one in {whole(memory.root)}.",
             lifespan=self._live,
-            on_list_tools=self._handler(tools.list_tools, asks=False),
+            on_list_tools=self._handler(tools.list_tools),
             on_call_tool=self._call_tool,
-            on_list_resources=self._list_resources,
-            on_list_resource_templates=_constant(resources.TEMPLATES),
+            on_list_resources=self._handler(resources.list_resources),
+            on_list_resource_templates=self._handler(resources.list_templates),
             on_read_resource=self._handler(resources.read_resource),
-            on_list_prompts=_constant(resources.LISTED_PROMPTS),
+            on_list_prompts=self._handler(resources.list_prompts),
             on_get_prompt=self._handler(resources.get_prompt),
             on_subscriptions_listen=self._listen,
         )
-        # Not among the arguments above: there, the SDK warns that 2026-07-28 has no roots.
-        for name, handler in {
-            "initialized": self._joined,
-            "roots/list_changed": self._moved,
-        }.items():
-            self.protocol.add_notification_handler(
-                f"notifications/{name}", types.NotificationParams, handler
-            )
+        joined = "notifications/initialized"
+        self.add_notification_handler(joined, types.NotificationParams, self._joined)
+        if roots is not None:
+            roots.on_change = self._report_other_memory
+            self.middleware.append(roots)
 
     @property
     def memory(self) -> Memory:
         """The memory that is served."""
         return self._memory if self._roots is None else self._roots.memory
+
+    def get_capabilities(self, *_: Any, **given: Any) -> types.ServerCapabilities:
+        """What we can do: tools and files may change, prompts never."""
+        changing = NotificationOptions(resources_changed=True, tools_changed=True)
+        found = super().get_capabilities(changing, **given)
+        return found.model_copy(update={"prompts": types.PromptsCapability(list_changed=False)})
 
     def end_streams(self) -> None:
         """We are about to stop: let go of clients that wait for news."""
@@ -154,11 +146,10 @@ class MemoryServer:
         for watch in follow_settings(memory, on_settings), follow_files(memory, on_change=on_files):
             # Closing waits for a callback that runs, and nobody should wait for that.
             stack.callback(threading.Thread(target=watch.close, daemon=True).start)
-        since, is_scheduled = monotonic(), not self._keeps_schedule
+        start, is_scheduled = monotonic() + _SCHEDULE_SECONDS, not self._keeps_schedule
         while self.memory is memory:
             await anyio.sleep(_LOOK_SECONDS)
-            may_start = not is_scheduled and monotonic() - since > _SCHEDULE_SECONDS
-            if may_start and scheduled_jobs(memory.config):
+            if not is_scheduled and monotonic() > start and scheduled_jobs(memory.config):
                 is_scheduled = True
                 await to_thread.run_sync(_start_schedule, memory, stack)
 
@@ -187,63 +178,34 @@ class MemoryServer:
         if not is_modern(context):
             self._clients.append(context.session)
 
-    async def _moved(self, _: Context, __: types.NotificationParams) -> None:
-        if self._roots is not None:
-            self._roots.ask_again()
-
-    async def _settle(
-        self, context: Context, params: types.InputResponseRequestParams | None = None
-    ) -> None:
-        """Before a request is looked at: know which memory it is about."""
-        if self._roots is None:
-            return
-        if await self._roots.choose(context, params):
-            await self._report_other_memory()
-        if self._roots.notice:
-            log.warning(self._roots.notice)
-            self._roots.notice = ""
-
     def _handler(
-        self, work: Callable[[Memory, Any], object], *, asks: bool = True
+        self, work: Callable[[Memory, Any], object]
     ) -> Callable[[Context, Any], Awaitable[Any]]:
-        """Answers a request: settles which memory it is about, asking the client if it `asks`, then works in a thread."""
+        """Answers a request about the memory in a thread."""
 
-        async def handle(context: Context, params: Any) -> Any:
-            if asks and self._roots and (question := self._roots.question(context, params)):
-                return question
+        async def handle(_: Context, params: Any) -> Any:
+            memory = self.memory
             try:
-                await self._settle(context, params if asks else None)
-                return await self._in_thread(lambda: work(self.memory, params))
+                return await self._in_thread(lambda: work(memory, params))
             except MemolithError as error:
-                raise protocol_error(types.INTERNAL_ERROR, error, self.memory.root) from error
+                raise protocol_error(types.INTERNAL_ERROR, error, memory.root) from error
 
         return handle
 
-    async def _list_resources(
-        self, context: Context, params: types.PaginatedRequestParams | None
-    ) -> types.ListResourcesResult:
-        if self._roots is not None and self._roots.open_for(context):
-            return types.ListResourcesResult(resources=[])  # whose files, only a call tells
-        found: types.ListResourcesResult = await self._resources(context, params)
-        return found
-
     async def _call_tool(
         self, context: Context, params: types.CallToolRequestParams
-    ) -> types.CallToolResult | types.InputRequiredResult:
-        if self._roots and (question := self._roots.question(context, params)):
-            return question
+    ) -> types.CallToolResult:
         cancelled = threading.Event()
         progress, given = _progress(context, cancelled), params.arguments or {}
         try:
-            await self._settle(context, params)
-            done = await self._in_thread(
+            return await self._in_thread(
                 lambda: tools.answer(self.memory, params.name, given, progress)
             )
-            return _result(done.text, done.content)
         except MemolithError as error:
             hint = leading_to(self.memory.root, error.hint)
             said = {"error": {"kind": error.kind, "message": error.message, "hint": hint}}
-            return _result(json.dumps(said, ensure_ascii=False))
+            text = types.TextContent(text=whole(json.dumps(said, ensure_ascii=False)))
+            return types.CallToolResult(content=[text], is_error=True)
         finally:
             cancelled.set()
 
@@ -252,28 +214,12 @@ class MemoryServer:
         return await asyncio.get_running_loop().run_in_executor(self._threads, work)
 
 
-def _constant(answer: T) -> Callable[[Context, Any], Awaitable[T]]:
-    async def handle(_: Context, __: Any) -> T:
-        return answer
-
-    return handle
-
-
 def _start_schedule(memory: Memory, stack: ExitStack) -> None:
     from memolith.jobs.scheduler import Scheduler  # only where a job is switched on
 
     scheduler = Scheduler(memory.jobs)
     scheduler.start()
     stack.callback(scheduler.stop, 0)
-
-
-def _result(text: str, content: Json | None = None) -> types.CallToolResult:
-    """An answer; without content an error, because values must fit the output schema."""
-    return types.CallToolResult(
-        content=[types.TextContent(text=whole(text))],
-        structured_content=content,
-        is_error=content is None,
-    )
 
 
 def _progress(context: Context, cancelled: threading.Event) -> Progress:

@@ -17,7 +17,6 @@ from mcp.shared.exceptions import MCPError
 from pydantic import (
     AwareDatetime,
     BaseModel,
-    BeforeValidator,
     ConfigDict,
     Field,
     ValidationError,
@@ -63,16 +62,12 @@ class ArgumentError(MemolithError):
     kind = "argument"
 
 
-def _moment(value: object) -> object:
-    return datetime.fromisoformat(value) if isinstance(value, str) else value
-
-
 Question = Annotated[str, Field(max_length=8000)]
 Asked = Annotated[str, Field(min_length=1, max_length=8000)]
 RecordId = Annotated[str, Field(min_length=4, max_length=100)]
 Whole = Annotated[int, Field(ge=1)]
 Confidence = Annotated[float, Field(ge=0, le=1)]
-Moment = Annotated[AwareDatetime, BeforeValidator(_moment)]
+Moment = Annotated[AwareDatetime, Field(strict=False)]  # it may be written as text
 Nothing = SkipJsonSchema[None]
 
 
@@ -187,19 +182,11 @@ class Call:
     kind: SessionKind = "main"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
-    """What a tool answers: text for a model to read, and the same as values for a program."""
-
-    text: str
-    content: Json
-
-
 @dataclass(frozen=True, slots=True)
 class Tool:
     """One tool, as it is listed and as it is run."""
 
-    run: Callable[[Call, Any], Answer]
+    run: Callable[[Call, Any], types.CallToolResult]
     title: str
     arguments: type[Arguments]
     answers: Mapping[str, JsonType]  # the keys of an answer, and what each holds
@@ -333,19 +320,18 @@ def _json_type(hint: Any) -> JsonType:
 
 def reply(
     text: str, content: Json, warnings: Iterable[str] = (), fenced: Sequence[str] = ()
-) -> Answer:
-    """An answer with its warnings in both forms, because some hosts hand a model nothing but the text.
+) -> types.CallToolResult:
+    """An answer as text for a model, and the same as values for a program; warnings are in both.
 
     The values say that they are quotations, and none can pretend to be a fence; those in `fenced` have one.
     """
     # They are outside the fence, and may hold names that others chose.
     told = [quoted_line(warning, MAX_WARNING) for warning in warnings]
-    values = {
-        str(name): value if name in fenced else _quoted(value) for name, value in content.items()
-    }
-    return Answer(
-        text="\n".join((*(f"Warning: {warning}" for warning in told), text)),
-        content={"notice": NOTICE, **values, "warnings": told},
+    lines = *(f"Warning: {warning}" for warning in told), text
+    values = {name: value if name in fenced else _quoted(value) for name, value in content.items()}
+    return types.CallToolResult(
+        content=[types.TextContent(text=whole("\n".join(lines)))],
+        structured_content={"notice": NOTICE, **values, "warnings": told},
     )
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 
-import mcp_types as types
+from mcp_types import CallToolResult, ListToolsResult
 
 from memolith.config.sections import Config
 from memolith.config.setting import tool_names
@@ -18,7 +18,6 @@ from memolith.jobs.reports import DreamStatus, ForgetReport, JobReport
 from memolith.mcp_server.tool import (
     MAX_CHARS,
     SECRETS,
-    Answer,
     ArgumentError,
     Call,
     Dream,
@@ -52,10 +51,11 @@ MAX_NAME = 100  # characters of a category, chat or group
 MAX_NEWEST = 3  # records of a group
 MAX_QUESTION = 300  # characters of the question that are repeated
 MAX_HEAD = 5_000  # of a hit: a path may be long
+_OF_HIT = ("text", "category", "dated", "score", "citation", "trust")  # in the original tools
 LINES = 50  # of a file, if only the first line was named
 
 
-def session_start(call: Call, given: InSession) -> Answer:
+def session_start(call: Call, given: InSession) -> CallToolResult:
     """What a session starts with."""
     context = call.memory.session_start(kind=call.kind)
     nothing = "Nothing here is public." if call.kind == "group" else "The memory is empty."
@@ -65,7 +65,7 @@ def session_start(call: Call, given: InSession) -> Answer:
     return reply(context.text or f"({nothing})", content, context.warnings, fenced=("text",))
 
 
-def memory_context(call: Call, given: Message) -> Answer:
+def memory_context(call: Call, given: Message) -> CallToolResult:
     """What is worth knowing before a message is answered."""
     context = call.memory.context(
         given.message, kind=call.kind, chat=given.chat or None, known=given.known
@@ -79,42 +79,33 @@ def memory_context(call: Call, given: Message) -> Answer:
     return reply(text, shown.to_dict(), context.warnings, fenced=("text",))
 
 
-def recall_memory(call: Call, given: Recall) -> Answer:
+def recall_memory(call: Call, given: Recall) -> CallToolResult:
     """Hits for a question, in the shape of the original tool."""
     result = call.memory.recall(given.query, limit=given.top_k)
-    return _results(given, result, lambda hit: {"recordId": hit.record_id or None})
+    return _results(given, result, lambda hit: {"recordId": hit.record_id})
 
 
-def query_experiences(call: Call, given: Recall) -> Answer:
+def query_experiences(call: Call, given: Recall) -> CallToolResult:
     """Past experiences that bear on a question, in the shape of the original tool."""
     result = call.memory.jobs.query_experiences(given.query, given.top_k)
 
     def more(hit: Hit) -> Json:
         # The category of its source says more than "experience".
-        kind = hit.source_category or hit.category
-        return {"sessionId": hit.session or None, "category": kind}
+        return {"sessionId": hit.session, "category": hit.source_category or hit.category}
 
     return _results(given, result, more)
 
 
-def _results(given: Recall, result: SearchResult, more: Callable[[Hit], Json]) -> Answer:
-    found = [
-        {
-            "text": hit.text,
-            "category": hit.category or None,
-            "dated": hit.dated and hit.dated.isoformat(),
-            "score": hit.score,
-            "citation": str(hit.citation),
-            "trust": hit.trust,
-            **more(hit),
-        }
-        for hit in shortened(result.hits, given.query)
-    ]
+def _results(given: Recall, result: SearchResult, more: Callable[[Hit], Json]) -> CallToolResult:
+    found = list[Json]()
+    for hit in shortened(result.hits, given.query):
+        values = hit.to_dict()
+        found.append({**{key: values[key] for key in _OF_HIT}, **more(hit)})
     text = json.dumps({"results": found}, ensure_ascii=False)
     return reply(fence(quoted(text)), {"results": found}, result.warnings)
 
 
-def relationships(call: Call, given: Groups) -> Answer:
+def relationships(call: Call, given: Groups) -> CallToolResult:
     """What is known of people, places and habits: the largest groups, of each the newest."""
     external = call.memory.config.trust.external
     found = call.memory.jobs.relationships()
@@ -131,13 +122,13 @@ def relationships(call: Call, given: Groups) -> Answer:
     return reply(text, {"groups": content}, found.warnings)
 
 
-def memory_search(call: Call, given: Search) -> Answer:
+def memory_search(call: Call, given: Search) -> CallToolResult:
     """Hits for a question, best first."""
     result = call.memory.search(given.query, given.maxResults, include_secret=given.include_secret)
     return _found(call, given.query, result)
 
 
-def _found(call: Call, question: str, result: SearchResult) -> Answer:
+def _found(call: Call, question: str, result: SearchResult) -> CallToolResult:
     cited = call.memory.config.context.citations != "off"
     head = f'Found {len(result.hits)} results for: "{quoted_line(question, MAX_QUESTION)}"'
     hits = shortened(result.hits, question)
@@ -167,7 +158,7 @@ def _hit_text(number: int, hit: Hit, *, cited: bool) -> str:
     return shown
 
 
-def memory_get(call: Call, given: Lines) -> Answer:
+def memory_get(call: Call, given: Lines) -> CallToolResult:
     """Lines of a file with their numbers, as many as fit; a line that is too long by itself is cut."""
     count = given.lines or (LINES if given.first else None)
     passage = call.memory.get(
@@ -192,7 +183,7 @@ def memory_get(call: Call, given: Lines) -> Answer:
     return reply(text, replace(passage, citation=cited, text="\n".join(shown)).to_dict())
 
 
-def remember_this(call: Call, given: Remember) -> Answer:
+def remember_this(call: Call, given: Remember) -> CallToolResult:
     """Write a record, or a newer one in the place of an older."""
     if given.supersedes:
         # Some clients fill in defaults: those must not bring a secret into the open.
@@ -210,7 +201,7 @@ def remember_this(call: Call, given: Remember) -> Answer:
     return _written("remembered", record)
 
 
-def _written(done: str, record: Record, kind: str = "") -> Answer:
+def _written(done: str, record: Record, kind: str = "") -> CallToolResult:
     """What really happened: written, merged into what says the same, or already there."""
     if any(warning.startswith("Merged into") for warning in record.warnings):
         done = "merged"
@@ -225,14 +216,15 @@ def _written(done: str, record: Record, kind: str = "") -> Answer:
     )
 
 
-def memory(call: Call, given: Manage) -> Answer:
+def memory(call: Call, given: Manage) -> CallToolResult:
     """Save, search, list, index or delete."""
     runs = {"save": _save, "search": _search, "list": _list, "index": _index, "delete": _delete}
     answer = runs[given.action](call, given)
-    return replace(answer, content={"action": given.action, **answer.content})
+    answer.structured_content = {"action": given.action, **(answer.structured_content or {})}
+    return answer
 
 
-def _save(call: Call, given: Manage) -> Answer:
+def _save(call: Call, given: Manage) -> CallToolResult:
     record = call.memory.save_note(
         given.content,
         category=given.category or "fact",
@@ -244,12 +236,12 @@ def _save(call: Call, given: Manage) -> Answer:
     return _written("saved to memory", record, f" [{quoted_line(record.category, MAX_NAME)}]")
 
 
-def _search(call: Call, given: Manage) -> Answer:
+def _search(call: Call, given: Manage) -> CallToolResult:
     result = call.memory.search(given.query or "", given.limit, category=given.category)
     return _found(call, given.query or "", result)
 
 
-def _list(call: Call, given: Manage) -> Answer:
+def _list(call: Call, given: Manage) -> CallToolResult:
     """A page of records, and how to get the next one."""
     found = call.memory.records(category=given.category, limit=given.limit, offset=given.offset)
     external, page = call.memory.config.trust.external, found[::-1]
@@ -263,13 +255,13 @@ def _list(call: Call, given: Manage) -> Answer:
     return reply(text, content, found.warnings)
 
 
-def _index(call: Call, given: Manage) -> Answer:
+def _index(call: Call, given: Manage) -> CallToolResult:
     report = call.memory.index.rebuild(call.progress)
     text = f"Indexed {report.files} files, {report.chunks} chunks."
     return reply(text, report.to_dict(), report.warnings)
 
 
-def _delete(call: Call, given: Manage) -> Answer:
+def _delete(call: Call, given: Manage) -> CallToolResult:
     if not given.confirm:
         raise ArgumentError(
             "Deleting cannot be undone: the record leaves every file and backup.",
@@ -280,7 +272,7 @@ def _delete(call: Call, given: Manage) -> Answer:
     return reply(text, report.to_dict() | {"id": report.record_id}, report.warnings)
 
 
-def dream(call: Call, given: Dream) -> Answer:
+def dream(call: Call, given: Dream) -> CallToolResult:
     """Say what a dream would do, or dream."""
     # Few clients dream, and none should wait for it at the start.
     from memolith.jobs.api import Jobs
@@ -346,13 +338,15 @@ def chosen(config: Config) -> dict[str, Tool]:
     return {name: TOOLS[name] for name in names}
 
 
-def list_tools(memory: Memory, _: object = None) -> types.ListToolsResult:
+def list_tools(memory: Memory, _: object = None) -> ListToolsResult:
     """The tools that the settings ask for, as they are listed."""
     config = memory.config
-    return types.ListToolsResult(tools=[one.definition(config) for one in chosen(config).values()])
+    return ListToolsResult(tools=[one.definition(config) for one in chosen(config).values()])
 
 
-def answer(memory: Memory, name: str, given: Mapping[str, object], progress: Progress) -> Answer:
+def answer(
+    memory: Memory, name: str, given: Mapping[str, object], progress: Progress
+) -> CallToolResult:
     """Run a call; whatever is wrong with it is a MemolithError."""
     offered = chosen(memory.config)  # at every call: what was forbidden a moment ago is forbidden
     if name not in offered:
@@ -367,7 +361,7 @@ def run(
     tool: Tool,
     given: Mapping[str, object],
     progress: Progress = lambda done, total: None,
-) -> Answer:
+) -> CallToolResult:
     """Run a call of a tool that is offered."""
     arguments = tool.parse(given, memory.config)
     if getattr(arguments, SECRETS, False) and not allows_secrets(memory):

@@ -124,8 +124,8 @@ async def _converse(
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(pass_on)
         tasks.start_soon(send_answers)
-        options = server.protocol.create_initialization_options()
-        await server.protocol.run(passed, answers, options)
+        options = server.create_initialization_options()
+        await server.run(passed, answers, options)
         await answers.aclose()
 
 
@@ -164,7 +164,7 @@ class HttpApp:
         """The guard goes by the settings as they are now; the SDK would keep to those of the start."""
         server = MemoryServer(memory, keeps_schedule=keeps_schedule)
         self.end_streams = server.end_streams
-        self._app = server.protocol.streamable_http_app(
+        self._app = server.streamable_http_app(
             streamable_http_path=PATH,
             max_request_body_size=sys.maxsize,
             session_idle_timeout=_IDLE_SECONDS,
