@@ -23,25 +23,25 @@ MAX_CODE_LINES_OF_A_FUNCTION = 50
 # module. A ceiling goes down with every change that makes a folder smaller. Raising one takes a
 # page in docs/decisions that names the promise behind it.
 CEILINGS = {
-    "(top)": (2_000, 16),
+    "(top)": (1_999, 16),
     "adapters": (351, 6),
-    "cli": (2_705, 12),
+    "cli": (2_704, 12),
     "config": (591, 4),
-    "context": (1_719, 11),
+    "context": (1_654, 11),
     "embed": (571, 5),
     "engines": (1_314, 7),
-    "files": (3_398, 26),
+    "files": (3_395, 26),
     "hosts": (586, 7),
     "importers": (1_120, 10),
-    "index": (1_398, 8),
-    "ingest": (881, 7),
-    "jobs": (7_636, 45),
-    "llm": (401, 4),
+    "index": (1_397, 8),
+    "ingest": (880, 7),
+    "jobs": (7_632, 45),
+    "llm": (399, 4),
     "mcp_server": (1_103, 6),
     "rest": (1_456, 9),
-    "search": (1_264, 10),
+    "search": (1_263, 10),
     "text": (2_270, 20),
-    "web": (900, 12),
+    "web": (899, 12),
 }
 
 # Only these open, change, move or remove files, so that there is one place to prove that nothing

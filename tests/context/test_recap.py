@@ -65,7 +65,7 @@ def test_turns_are_in_the_order_they_were_said_however_they_come() -> None:
 
 
 def test_the_oldest_are_left_out_first() -> None:
-    recap = make_recap([turn(n) for n in range(50)], 1000, SHOW)
+    recap = make_recap([turn(n) for n in reversed(range(50))], 1000, SHOW)
     assert recap.turns[-1].user == "question 49."
     assert "question 0." not in recap.text
     assert recap.left_out == 50 - len(recap.turns) > 30

@@ -101,7 +101,7 @@ def test_no_part_of_a_secret_or_foreign_line_longer_than_what_is_read(
     monkeypatch.setattr("memolith.files.gate.MAX_RECORD_BYTES", 300_000)
     memory = memory_at(tmp_path)
     memory.remember("Tea at four")
-    for channel, sensitivity in (("cli", "secret"), ("telegram", "private-user")):
+    for channel, sensitivity in (("cli", "secret"), ("email", "private-user")):
         Memory(tmp_path, channel=channel).remember(
             "canary " * 40_000 + channel, sensitivity=sensitivity
         )
@@ -277,11 +277,22 @@ def test_no_layer_starves_another(tmp_path: Path) -> None:
     assert len(start.text) > 30_000
 
 
-def test_a_layer_alone_may_use_the_whole_budget(tmp_path: Path) -> None:
-    memory = memory_at(tmp_path)
-    for number in range(600):
-        memory.remember(f"number {number} {'x' * 60}")
-    assert len(memory.session_start().text) > 31_000
+@pytest.mark.parametrize("words", [1, 15])
+@pytest.mark.parametrize("blocks", [0, 2, 60])
+def test_what_would_fit_is_not_left_out(tmp_path: Path, words: int, blocks: int) -> None:
+    """Short records and long ones, with and without a long LONGMEMORY.md."""
+    summary = "\n\n".join(f"## Summary (2026-{n})\n\n{f'month {n} ' * 80}" for n in range(blocks))
+    write(tmp_path, "LONGMEMORY.md", f"# LONGMEMORY.md\n\n{summary}\n")
+    for days in range(10):
+        texts = [f"number {days * 80 + n}{' more' * words}" for n in range(80)]
+        memory_at(tmp_path, NOW - timedelta(days=days)).remember_many(texts)
+    start = memory_at(tmp_path).session_start()
+    assert len(start.text) > 31_700
+    assert start.left_out == 800 - start.text.count("- [note] number") + (
+        blocks - start.text.count("## Summary")
+    )
+    if blocks == 60:  # a share of the whole, however much there is
+        assert 5_000 < len(start.layers[0].text) < 9_000
 
 
 def test_an_hour_before_midnight_belongs_to_the_users_day(tmp_path: Path) -> None:

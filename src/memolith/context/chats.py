@@ -26,7 +26,7 @@ from memolith.store import Store
 from memolith.text.open_secrets import without_keys
 from memolith.text.quotation import FENCE_CHARS, LINE_BEGINS, fence, quoted_lines, source
 from memolith.text.terms import keywords, stems, term_counts
-from memolith.types import MAX_LEVELS
+from memolith.types import MAX_LEVELS, Stamp
 from memolith.visibility import Patterns, allowed_platform, trust_label
 
 T = TypeVar("T")
@@ -104,7 +104,11 @@ class Chats:
             )
         gate.check_is_text(chat=chat, platform=platform)
         platform = self._platform(chat, platform)
-        _check_items(items)
+        if not isinstance(items, list | tuple) or not all(isinstance(i, Mapping) for i in items):
+            raise RefusedError(
+                f"This is not a list of messages: {items!r:.60}.",
+                hint='For example: [{"role": "user", "content": "Hi"}]',
+            )
         max_chars, now = store.config.chat.max_chars_per_entry, store.clock.now()
         turns = [_turn_of(item, now, chat, platform) for item in items]
         if turns:
@@ -126,7 +130,17 @@ class Chats:
         if not self._store.profile.exists:
             return None
         with self._store.changing() as transaction:
-            return _pop(transaction, chat)
+            stamp, lines = _history(transaction, layout.CONVERSATIONS)
+            for at in reversed(range(len(lines))):
+                turn = parse_turn(lines[at])
+                if turn is None or turn.chat != chat or not (items := _items_of(turn)):
+                    continue
+                question = encode_turn(replace(turn, assistant="")).rstrip(b"\n")
+                lines[at : at + 1] = [question] if len(items) > 1 else []
+                transaction.replace(layout.CONVERSATIONS, b"\n".join(lines), stamp)
+                transaction.commit()
+                return items[-1]
+        return None
 
     def clear(self, chat: str) -> int:
         """Remove a chat from the history and its archive; returns how many lines it had.
@@ -136,8 +150,16 @@ class Chats:
         gate.check_is_text(chat=chat)
         if not self._store.profile.exists:
             return 0
+        removed = 0
         with self._store.changing() as transaction:
-            return _clear(transaction, chat)
+            for path in (layout.CONVERSATIONS, ARCHIVE):
+                stamp, lines = _history(transaction, path)
+                left = [line for line in lines if not (t := parse_turn(line)) or t.chat != chat]
+                if len(left) < len(lines):
+                    transaction.replace(path, b"\n".join(left), stamp)
+                    removed += len(lines) - len(left)
+            transaction.commit()
+        return removed
 
     def recap(
         self,
@@ -164,15 +186,16 @@ class Chats:
         show = showing(
             self._store.clock, sources=sources, external=self._store.config.trust.external
         )
-        if about is None:
-            return make_recap(self.turns(chat, limit=limit), room, show)
         most = config.recap_top_k if limit is None else max(0, limit)
-        if not config.recall:
-            return make_recap(self.turns(chat, limit=most), room, show)
+        if about is None or not config.recall:
+            turns = self.turns(chat, limit=limit if about is None else most)
+            return make_recap(turns[::-1], room, show)
         filters = make_filters(self._store.clock, chat=chat, path=layout.CONVERSATIONS)
-        found = self._recaller().recall_in_time(about, 4 * most, filters, config.timeout_seconds)
-        best = turns_about(self._turns_by_line(chat), found, most, about)
-        return make_recap_about(best, room, show, found.warnings)
+        hits = self._recaller().recall_in_time(about, 4 * most, filters, config.timeout_seconds)
+        best = turns_about(self._turns_by_line(chat), hits, most, about)
+        recap = make_recap(list(best.values()), room, show)
+        found = sorted(sorted(best.items()), key=lambda item: item[1].created)
+        return replace(recap, found=tuple(turn for _, turn in found), warnings=hits.warnings)
 
     def _platform(self, chat: str, platform: str) -> str:
         """The platform of a turn; raises RefusedError for what cannot be the name of it or of a chat."""
@@ -218,9 +241,8 @@ def _rotate(transaction: Transaction, max_entries: int, now: datetime) -> None:
     from memolith.files.backup import CHATS, copies, prune_backups, save_backup
 
     folder = transaction.folder
-    stamp = folder.stamp(layout.CONVERSATIONS)
-    data = folder.read(layout.CONVERSATIONS) or b""
-    lines = data.split(b"\n")
+    stamp, lines = _history(transaction, layout.CONVERSATIONS)
+    data = b"\n".join(lines)
     excess = _excess(lines, max_entries)
     if not excess:
         return
@@ -264,15 +286,6 @@ def _newest(found: tuple[T, ...], limit: int | None) -> tuple[T, ...]:
 Item = Mapping[str, object]
 
 
-def _check_items(items: object) -> None:
-    """Refuse what is not a list of messages."""
-    if not isinstance(items, list | tuple) or not all(isinstance(one, Mapping) for one in items):
-        raise RefusedError(
-            f"This is not a list of messages: {items!r:.60}.",
-            hint='For example: [{"role": "user", "content": "Hi"}]',
-        )
-
-
 def _encode(turn: Turn) -> bytes:
     """The line of a turn with an item; refuses an item that would not come back as it is."""
     try:
@@ -295,20 +308,14 @@ def _encode(turn: Turn) -> bytes:
     return line
 
 
-def _said_in(item: Item) -> tuple[str, str]:
-    """Who speaks in a message, and the text in it: of one with several parts, that of its texts."""
-    content = item.get("content")
+def _turn_of(item: Item, now: datetime, chat: str, platform: str) -> Turn:
+    """The turn that keeps a message and what is said in it; keys known by their form are replaced."""
+    kept = _without_keys(dict(item))
+    content, role = kept.get("content"), kept.get("role")
     parts = content if isinstance(content, list | tuple) else [content]
     texts = (part.get("text") if isinstance(part, Mapping) else part for part in parts)
     said = "\n".join(text for text in texts if isinstance(text, str))
-    return str(item.get("role", "")), said
-
-
-def _turn_of(item: Item, now: datetime, chat: str, platform: str) -> Turn:
-    """The turn that keeps a message; keys known by their form are replaced in it."""
-    kept = _without_keys(dict(item))
-    role, text = _said_in(kept)
-    user, assistant = text * (role == "user"), text * (role == "assistant")
+    user, assistant = said * (role == "user"), said * (role == "assistant")
     return Turn(
         created=now, chat=chat, user=user, assistant=assistant, platform=platform, item=kept
     )
@@ -333,38 +340,10 @@ def _items_of(turn: Turn) -> list[Item]:
     return [{"role": role, "content": text} for role, text in sides(turn)]
 
 
-def _pop(transaction: Transaction, chat: str) -> Item | None:
-    """Remove the newest message of a chat."""
-    stamp = transaction.folder.stamp(layout.CONVERSATIONS)
-    lines = (transaction.folder.read(layout.CONVERSATIONS) or b"").split(b"\n")
-    for at in reversed(range(len(lines))):
-        turn = parse_turn(lines[at])
-        items = _items_of(turn) if turn and turn.chat == chat else []
-        if turn is None or not items:
-            continue
-        question = encode_turn(replace(turn, assistant="")).rstrip(b"\n")
-        lines[at : at + 1] = [question] if len(items) > 1 else []
-        transaction.replace(layout.CONVERSATIONS, b"\n".join(lines), stamp)
-        transaction.commit()
-        return items[-1]
-    return None
-
-
-def _clear(transaction: Transaction, chat: str) -> int:
-    """Remove every turn of a chat from the history and its archive; returns how many."""
-    removed = 0
-    for path in (layout.CONVERSATIONS, ARCHIVE):
-        stamp = transaction.folder.stamp(path)
-        lines = (transaction.folder.read(path) or b"").split(b"\n")
-        turns = map(parse_turn, lines)
-        left = [
-            line for line, turn in zip(lines, turns, strict=True) if not turn or turn.chat != chat
-        ]
-        if len(left) < len(lines):
-            transaction.replace(path, b"\n".join(left), stamp)
-            removed += len(lines) - len(left)
-    transaction.commit()
-    return removed
+def _history(transaction: Transaction, path: str) -> tuple[Stamp | None, list[bytes]]:
+    """The stamp and the lines of a history, which may be none."""
+    stamp = transaction.folder.stamp(path)
+    return stamp, (transaction.folder.read(path) or b"").split(b"\n")
 
 
 Show = Callable[[Turn], str]
@@ -372,31 +351,22 @@ _COMPARED_CHARS = 4_000
 
 
 def make_recap(turns: Sequence[Turn], max_chars: int, show: Show) -> Recap:
-    """The newest turns that fit, chronological."""
-    ordered = dict(enumerate(sorted(turns, key=lambda turn: turn.created)))
-    return replace(make_recap_about(dict(reversed(ordered.items())), max_chars, show), found=())
+    """Of turns, the best or newest first, those that fit, in the order they were said.
 
-
-def make_recap_about(
-    turns: Mapping[int, Turn], max_chars: int, show: Show, warnings: tuple[str, ...] = ()
-) -> Recap:
-    """Of turns by their lines, best first: the best that fit, chronological."""
-    most, room = 0, max_chars - FENCE_CHARS
-    for turn in turns.values():  # an unimportant turn never takes the place of an important one
+    An unimportant turn never takes the place of an important one.
+    """
+    shown = list[Turn]()
+    room = max_chars - FENCE_CHARS
+    for turn in turns:
         room -= len(show(turn)) + 2
         if room < 0:
             break
-        most += 1
-    best = set(list(turns)[:most])
-    found = sorted(turns.items(), key=lambda item: (item[1].created, item[0]))
-    shown = tuple(turn for line, turn in found if line in best)
-    return Recap(
-        text=fence("\n\n".join(map(show, shown))) if shown else "",
-        turns=shown,
-        left_out=len(found) - most,
-        found=tuple(turn for _, turn in found),
-        warnings=warnings,
-    )
+        shown.append(turn)
+    left_out = len(turns) - len(shown)
+    shown.reverse()  # what was said at one moment stays in its order
+    shown.sort(key=lambda turn: turn.created)
+    text = fence("\n\n".join(map(show, shown))) if shown else ""
+    return Recap(text=text, turns=tuple(shown), left_out=left_out)
 
 
 def turns_about(

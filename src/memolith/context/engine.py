@@ -183,16 +183,20 @@ def _migrate(
     with closing(new.index):
         old.index.sync()
         warnings = new.index.sync(progress).warnings
-        _check_works(new, backend)
         had, has = old.index.status(), new.index.status()
         asked, same = _compare(store, old, new)
-        _check_works(new, backend)
-    if (has.files, has.chunks) != (had.files, had.chunks):
-        raise IndexUnavailableError(
+        # An engine that another one answers for has not been moved to.
+        problems = [*new.index.place.warnings(), *new.index.problems()]
+    if not problems and (has.files, has.chunks) != (had.files, had.chunks):
+        problems = [
             f"{backend} has {has.chunks:,} chunks of {has.files:,} files,"
-            f" and {before} {had.chunks:,} of {had.files:,}.",
+            f" and {before} {had.chunks:,} of {had.files:,}."
+        ]
+    if problems:
+        raise IndexUnavailableError(
+            f"The memory was not moved to {backend}. {problems[0]}",
             path=new.index.place.folder,
-            hint="Run it again; nothing was changed.",
+            hint="Mend that, and run it again: it goes on where it was.",
         )
     return MigrationReport(
         backend=backend,
@@ -203,17 +207,6 @@ def _migrate(
         same=same,
         warnings=warnings,
     )
-
-
-def _check_works(new: Finder, backend: str) -> None:
-    """An engine that another one answers for has not been moved to."""
-    problems = (*new.index.place.warnings(), *new.index.problems())
-    if problems:
-        raise IndexUnavailableError(
-            f"The memory was not moved to {backend}. {problems[0]}",
-            path=new.index.place.folder,
-            hint="Mend that, and run it again: it goes on where it was.",
-        )
 
 
 def _compare(store: Store, old: Finder, new: Finder) -> tuple[int, int]:

@@ -7,7 +7,7 @@ somewhere else too, and because a part of it may be all there is room for.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from functools import cache
 from typing import Any
@@ -18,7 +18,7 @@ from memolith.text.quotation import quoted, quoted_line, source
 from memolith.types import PROTECTED, REPEATS, Record
 from memolith.visibility import Patterns, trust_label
 
-_MOST_CHARS = 1_200  # of a record or a line; more of them is cut, at the end of a word
+MAX_CHARS = 1_200  # of a record or a line; more of them is cut, at the end of a word
 # What a record is worth at first, and after how many days half of it: protected, plain, repeating.
 _WORTH = {"protected": (1.0, 365.0), "plain": (0.8, 30.0), "repeats": (0.5, 7.0)}
 _WORTH_OF_SUMMARY = (0.7, 180.0)
@@ -29,21 +29,19 @@ _TITLE = "Summary of "
 _NOT_SAID = "agent"  # nobody is trusted more for not being named
 
 
+@dataclass(frozen=True, slots=True)
 class PieceMaker:
     """Makes pieces for a session, as valuable as they are for it now."""
 
-    def __init__(
-        self,
-        now: datetime,
-        day_of: Callable[[datetime], date],
-        session: str,
-        external: Patterns = (),
-    ) -> None:
-        """Days are those of the user; `external` are the channels of strangers."""
-        self._now = now
-        self._day_of = day_of
-        self._session = session
-        self._external = external
+    now: datetime
+    day_of: Callable[[datetime], date]  # the user's
+    session: str
+    external: Patterns = ()  # the channels of strangers
+
+    @property
+    def today(self) -> date:
+        """The day it is for the user."""
+        return self.day_of(self.now)
 
     def of_record(self, record: Record) -> list[Piece]:
         """The record; of a summary each line, and what else somebody wrote into it."""
@@ -66,15 +64,15 @@ class PieceMaker:
         if kind == "experience":  # its section says so: show what it was made of
             kind = str(record.metadata.get("category") or kind)
             origin = record.metadata.get("source")
-        if record.session == self._session:
+        if record.session == self.session:
             worth *= _SAME_SESSION
-        day = self._day_of(record.created).isoformat()
+        day = self.day_of(record.created).isoformat()
         retells = isinstance(origin, str)
         return _piece(
             kind,
             text,
-            (name, trust_label(record.provenance.channel, self._external), day),
-            worth * _faded((self._now - record.created).total_seconds() / 86_400, half_life),
+            (name, trust_label(record.provenance.channel, self.external), day),
+            worth * _faded((self.now - record.created).total_seconds() / 86_400, half_life),
             record_id=record.id,
             names=(short_id(str(origin)) if retells else name,),
             retells=retells,
@@ -87,8 +85,8 @@ class PieceMaker:
         return _piece(
             record.category,
             line.text,
-            (named, trust_label(record.provenance.channel, self._external), str(line.day)),
-            worth * _faded((self._day_of(self._now) - line.day).days, half_life),
+            (named, trust_label(record.provenance.channel, self.external), str(line.day)),
+            worth * _faded((self.today - line.day).days, half_life),
             record_id=record.id,
             names=line.ids,
             retells=True,
@@ -98,7 +96,7 @@ class PieceMaker:
 
 def _piece(kind: str, text: str, known: tuple[str, ...], value: float, **more: Any) -> Piece:
     """A line with its kind, and with what is known of where it comes from."""
-    shown = quoted_line(text, _MOST_CHARS)
+    shown = quoted_line(text, MAX_CHARS)
     line = f"- [{quoted_line(kind, 40)}] {shown} {source(*known)}"
     return Piece(line, value, says=_compared(shown), **more)
 
@@ -134,11 +132,9 @@ def of_prose(
 
 def _by_hand(stretch: str, value: float) -> Piece:
     """Lines as they are, except one that is longer than anybody reads."""
-    told = _compared(quoted_line(stretch.removeprefix("- "), _MOST_CHARS))
-    is_long = len(stretch) > _MOST_CHARS
-    return Piece(
-        quoted_line(stretch, _MOST_CHARS) if is_long else quoted(stretch), value, says=told
-    )
+    told = _compared(quoted_line(stretch.removeprefix("- "), MAX_CHARS))
+    is_long = len(stretch) > MAX_CHARS
+    return Piece(quoted_line(stretch, MAX_CHARS) if is_long else quoted(stretch), value, says=told)
 
 
 def _summarised(stretch: str, value: float) -> Piece | None:
@@ -158,7 +154,7 @@ def _promoted(stretch: str, value: float) -> Piece | None:
     name = short_id(fact.record_id)
     # Of a note several facts may have been promoted, and each is told.
     names = (name,) if name and not fact.is_of_note else ()
-    known = (name or quoted_line(fact.source, _MOST_CHARS // 2), fact.said_by)
+    known = (name or quoted_line(fact.source, MAX_CHARS // 2), fact.said_by)
     return _piece(
         "promoted", fact.text, known, value, record_id=fact.record_id, names=names, retells=True
     )
@@ -172,16 +168,16 @@ def _stretches(paragraphs: Iterable[str]) -> Iterator[tuple[str, str]]:
         after_mark = False
         for line in paragraph.split("\n"):
             is_heading, is_mark = line.startswith("#"), line.startswith(_MARKS)
-            too_long = sum(len(one) + 1 for one in lines) + len(line) > _MOST_CHARS
+            too_long = sum(len(one) + 1 for one in lines) + len(line) > MAX_CHARS
             is_new = is_heading or is_mark or too_long or line.startswith(_BULLETS)
             if lines and (is_new or TRAILER in lines[-1]):  # a promoted fact is one line
                 yield above, "\n".join(lines)
                 above, lines = "", []
             if is_heading and not after_mark and not line.startswith(HEADING):
-                if len(above) > _MOST_CHARS // 4:  # more headings than stand above anything
+                if len(above) > MAX_CHARS // 4:  # more headings than stand above anything
                     yield "", above.rstrip("\n")
                     above = ""
-                above += f"{quoted_line(line, _MOST_CHARS // 2)}\n"
+                above += f"{quoted_line(line, MAX_CHARS // 2)}\n"
             elif not is_heading and not is_mark:
                 lines.append(line)
             after_mark = is_mark

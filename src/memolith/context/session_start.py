@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, timedelta
 
 from memolith.clock import Clock
 from memolith.config.sections import Config, ContextConfig
-from memolith.context.pieces import PieceMaker, of_prose
+from memolith.context.pieces import MAX_CHARS, PieceMaker, of_prose
 from memolith.context.sharing import Chosen, Piece, TakenBack, choose
 from memolith.context.window import Window, read_window
 from memolith.errors import MemolithError, RefusedError
@@ -43,10 +43,12 @@ _FIRST_TO_TELL = ("user", "today", "yesterday", "summary", "memory", "experience
 _WEIGHTS = {name: weight for name, (weight, _) in _LAYERS.items()}
 _WORTH_OF_SUMMARIES = (1.2, 6_000)  # see `of_prose`
 _RULE = "\n\n---\n\n"
-# How many bytes of each file are read, for each character of the budget. What is too far back in
-# the log of a day is still looked for in MEMORY.md.
-_BYTES = {"memory": 2.5, "today": 1.0, "yesterday": 0.5, "experiences": 0.5}
+# For how much of the budget each file is read. What is too far back in the log of a day is still looked
+# for in MEMORY.md, which alone has to fill all of it.
+_SHARES_READ = {"memory": 1.0, "today": 0.4, "yesterday": 0.2, "experiences": 0.2}
+_BYTES_OF_A_CHAR = 5  # of a file, for a character that is shown: of short records most are marks
 _FEWEST_BYTES, _MAX_BYTES = 16_384, 1_048_576
+_SOURCE = 45  # characters that a line says about its record
 # A number as long as any, and room for the numbers of the fence, which estimates of tokens vary by.
 _MANY, _ROOM = "999,999,999", "x" * 60
 _NOTHING_FITS = "Not even one memory fits into so small a budget."
@@ -83,13 +85,13 @@ def session_start(profile: Profile, clock: Clock, config: Config, start: Start) 
     if not profile.exists:
         return SessionContext(text="", warnings=profile.missing)
     budget, cost = _measure(config.context, start)
+    maker = PieceMaker(clock.now(), clock.day_of, start.session, config.trust.external)
     with Folder(profile.root) as folder:
-        reader = _Reader(folder, clock, config, start, budget)
-        layers = reader.layers(config.profile.primary)
-
-        days = {"today": reader.today, "yesterday": reader.yesterday}
-        labels = {name: label.format(**days) for name, (_, label) in _LAYERS.items()}
+        reader = _Reader(folder, config, start.kind, budget, maker)
+        layers = reader.layers()
         pieces = [piece for layer in layers.values() for piece in layer]
+        days = {"today": maker.today, "yesterday": _day_before(maker.today)}
+        labels = {name: label.format(**days) for name, (_, label) in _LAYERS.items()}
         empty = [(labels[name], "") for name in layers if layers[name]]
         around = _text(empty, _MANY, by_hand=any(piece.is_by_hand for piece in pieces))
         room = budget - cost(around + _ROOM)
@@ -105,21 +107,21 @@ def session_start(profile: Profile, clock: Clock, config: Config, start: Start) 
             left_out=chosen[name].left_out + reader.unread[name],
         )
         for name, label in labels.items()
+        if chosen[name].pieces or chosen[name].left_out + reader.unread[name]
     ]
-    shown = [layer for layer in shown if layer.shown or layer.left_out]
     left_out = sum(layer.left_out for layer in shown)
     parts = [(layer.label, layer.text) for layer in shown if layer.text]
     by_hand = any(piece.is_by_hand for one in chosen.values() for piece in one.pieces)
-    warnings = reader.warnings
+    warnings = [*reader.warnings, *held_back(reader.held.values())]
     if shown and not parts:
         is_private = start.kind == "group" and not pieces
-        warnings = [*warnings, _NOTHING_PUBLIC if is_private else _NOTHING_FITS]
+        warnings.insert(len(reader.warnings), _NOTHING_PUBLIC if is_private else _NOTHING_FITS)
     return SessionContext(
         text=_text(parts, f"{left_out:,}" if left_out else "", by_hand=by_hand) if parts else "",
         layers=tuple(shown),
         left_out=left_out,
         held=len(reader.held),
-        warnings=(*warnings, *held_back(reader.held.values())),
+        warnings=tuple(warnings),
     )
 
 
@@ -145,38 +147,33 @@ def _text(parts: Iterable[tuple[str, str]], left_out: str, *, by_hand: bool) -> 
     return fence(f"{body}\n\n{_NOTE.format(left_out)}" if left_out else body)
 
 
+@dataclass(slots=True)
 class _Reader:
     """Reads the layers; a record that stands in several files is part of one layer."""
 
-    def __init__(
-        self, folder: Folder, clock: Clock, config: Config, start: Start, chars: int
-    ) -> None:
-        self._folder = folder
-        self._chars = chars
-        self._config = config
-        self._external = config.trust.external
-        self._start = start
-        self._now = clock.now()
-        self.today = clock.day_of(self._now)
-        self.yesterday = self.today - timedelta(days=1)
-        self._maker = PieceMaker(self._now, clock.day_of, start.session, self._external)
-        self._seen: set[str] = set()
-        self._replaced: set[str] = set()
-        self._secret: set[str] = set()
-        self._logs: set[str] = set()  # that were looked at for secrets
-        self.held: dict[str, str] = {}  # the channel by id
-        self.unread = Counter[str]()
-        self.warnings: list[str] = []
+    folder: Folder
+    config: Config
+    kind: SessionKind
+    chars: int  # the whole budget
+    maker: PieceMaker
+    held: dict[str, str] = field(default_factory=dict)  # the channel by id
+    unread: Counter[str] = field(default_factory=Counter)
+    warnings: list[str] = field(default_factory=list)
+    _seen: set[str] = field(default_factory=set)
+    _replaced: set[str] = field(default_factory=set)
+    _secret: set[str] = field(default_factory=set)
+    _logs: set[str] = field(default_factory=set)  # that were looked at for secrets
 
-    def layers(self, primary: str) -> Mapping[str, list[Piece]]:
+    def layers(self) -> Mapping[str, list[Piece]]:
         """The pieces of each layer; text that several contain is shown in the first of them."""
-        both = dict.fromkeys((primary, layout.ROOT_MEMORY, layout.NESTED_MEMORY))
-        summary = self._config.long_memory.path if self._config.context.long_memory else ""
+        config, today = self.config, self.maker.today
+        both = dict.fromkeys((config.profile.primary, layout.ROOT_MEMORY, layout.NESTED_MEMORY))
+        summary = config.long_memory.path if config.context.long_memory else ""
         layers = {
-            "today": self._records("today", (layout.daily_log(self.today),)),
-            "yesterday": self._records("yesterday", (layout.daily_log(self.yesterday),)),
+            "today": self._records("today", (layout.daily_log(today),)),
+            "yesterday": self._records("yesterday", (layout.daily_log(_day_before(today)),)),
             "memory": self._records("memory", both),
-            "experiences": self._records("experiences", (self._config.experiences.path,)),
+            "experiences": self._records("experiences", (config.experiences.path,)),
             "user": of_prose(self._prose("user", layout.USER)),
             "summary": of_prose(
                 self._prose("summary", summary), _WORTH_OF_SUMMARIES, newest_last=True
@@ -202,7 +199,7 @@ class _Reader:
         """The secret records in the logs of some days, as far as those were not looked at before."""
         logs = logs_around(days) - self._logs
         self._logs |= logs
-        return Ledger.of(self._folder, logs).secret
+        return Ledger.of(self.folder, logs).secret
 
     def _take_back(self, layers: Mapping[str, list[Piece]]) -> None:
         """Somebody who marks a record as secret may do so in one of its files alone."""
@@ -213,66 +210,77 @@ class _Reader:
     def _records(self, name: str, paths: Iterable[str]) -> list[Piece]:
         pieces: list[Piece] = []
         for path in paths:
-            window = self._window(path, _BYTES[name])
+            window = self._window(path, _SHARES_READ[name])
+            records = [record for record in window.records if record.id not in self._seen]
             unread = window.unread
             if name == "memory":  # where the records of the last days are too
-                unread -= len(self._seen) - window.met
-            elif window.records:  # which are counted there
+                unread -= len(self._seen) - (len(window.records) - len(records))
+            elif records:  # which are counted there
                 unread = 0
             self.unread[name] += max(0, unread)
-            if self._start.kind != "group":
+            if self.kind != "group":
                 pieces += of_prose(window.prose, newest_last=name != "memory")
             # The newest files are read first, so whatever takes a record's place is known by now.
-            self._replaced.update(r.supersedes for r in window.records if r.supersedes)
-            self._seen.update(record.id for record in window.records)
+            self._replaced.update(record.supersedes for record in records if record.supersedes)
+            self._seen.update(record.id for record in records)
             self._secret.update(
                 window.secret,
-                self._secret_on(one.created.date() for one in window.records),
+                self._secret_on(record.created.date() for record in records),
                 self._secret_sources(window.prose),
             )
-            for record in current(window.records, self._now, self._replaced):
-                if self._may_see(record):
-                    pieces += self._maker.of_record(record)
+            for record in current(records, self.maker.now, self._replaced):
+                if not may_see(record.sensitivity, self.kind):
+                    continue
+                if self._is_external(record):
+                    self.held[record.id] = record.provenance.channel
+                else:
+                    pieces += self.maker.of_record(record)
         return pieces
 
     def _secret_sources(self, prose: Iterable[str]) -> frozenset[str]:
         """The ids of secret records that promoted facts in some paragraphs are copies of."""
         lines = (line for text in prose for line in text.split("\n") if TRAILER in line)
         facts = [fact for fact in map(read_promoted, lines) if fact and fact.record_id]
-        secret = Ledger.of(self._folder, {fact.path for fact in facts}).secret
+        secret = Ledger.of(self.folder, {fact.path for fact in facts}).secret
         return secret | {fact.record_id for fact in facts if fact.path in secret}
 
-    def _may_see(self, record: Record) -> bool:
-        if not may_see(record.sensitivity, self._start.kind):
-            return False
-        channel = record.provenance.channel
-        if trust_in_file(channel, self._external) == "external":
-            self.held[record.id] = channel
-            return False
-        return True
+    def _is_external(self, record: Record) -> bool:
+        return trust_in_file(record.provenance.channel, self.maker.external) == "external"
 
     def _prose(self, name: str, path: str) -> list[str]:
         """Paragraphs of a file, of which a group sees none."""
-        if self._start.kind == "group" or not path:
+        if self.kind == "group" or not path:
             return []
         window = self._window(path)
         self.unread[name] = window.unread
         return window.prose
 
-    def _window(self, path: str, bytes_a_char: float = 1.0) -> Window:
-        most = max(_FEWEST_BYTES, int(self._chars * bytes_a_char))
+    def _window(self, path: str, share: float = 0.4) -> Window:
+        """As much of a file as fills this share of the budget with what may be shown, if it has so much."""
+        chars = self.chars * share
+        max_bytes = max(_FEWEST_BYTES, int(chars * _BYTES_OF_A_CHAR))
         try:
-            window = read_window(self._folder, path, most, self._seen)
-            # Records that are held back take no room from others: more of the file is read for them.
-            while window.unread and self._is_mostly_external(window) and most < _MAX_BYTES:
-                most *= 4
-                window = read_window(self._folder, path, most, self._seen)
+            window = read_window(self.folder, path, max_bytes)
+            while window.unread and self._length(window) < chars and max_bytes < _MAX_BYTES:
+                max_bytes *= 4
+                window = read_window(self.folder, path, max_bytes)
         except MemolithError as error:
             self.warnings.append(f"{error.message} It is left out. {error.hint}".rstrip())
             return Window()
         return window
 
-    def _is_mostly_external(self, window: Window) -> bool:
-        channels = [record.provenance.channel for record in window.records]
-        external = [trust_in_file(name, self._external) == "external" for name in channels]
-        return 2 * sum(external) > len(external)
+    def _length(self, window: Window) -> int:
+        """About how many characters of it may be shown and are not shown by a layer before."""
+        shown = (
+            record
+            for record in window.records
+            if may_see(record.sensitivity, self.kind) and not self._is_external(record)
+        )
+        texts = (
+            min(len(one.text), MAX_CHARS) + _SOURCE for one in shown if one.id not in self._seen
+        )
+        return sum(texts) + sum(map(len, window.prose))
+
+
+def _day_before(day: date) -> date:
+    return day - timedelta(days=1)

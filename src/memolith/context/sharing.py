@@ -5,9 +5,11 @@ What two layers have is shown by one of them.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
+from typing import NamedTuple
 
 from memolith.text.lines import short_id
 
@@ -30,8 +32,7 @@ class Piece:
         return not self.record_id and not self.retells
 
 
-@dataclass(frozen=True, slots=True)
-class Chosen:
+class Chosen(NamedTuple):
     """What is shown of a layer, and how many of its pieces are told nowhere."""
 
     pieces: list[Piece]
@@ -44,20 +45,11 @@ def shares(wanted: Mapping[str, int], weights: Mapping[str, float], budget: int)
     >>> shares({"a": 10, "b": 500, "c": 500}, {"a": 1, "b": 1, "c": 1}, 100)
     {'a': 10, 'b': 45, 'c': 45}
     """
-    given = dict.fromkeys(wanted, 0)
-    open_ones = [name for name in wanted if wanted[name] > 0]
-    left = max(0, budget)
-    while open_ones:
-        weight = sum(weights[name] for name in open_ones)
-        modest = [n for n in open_ones if wanted[n] * weight <= left * weights[n]]
-        if not modest:
-            for name in open_ones:
-                given[name] = int(left * weights[name] / weight)
-            break
-        for name in modest:
-            given[name] = wanted[name]
-            left -= wanted[name]
-        open_ones = [name for name in open_ones if name not in modest]
+    given: dict[str, int] = {}
+    left, weight = max(0, budget), sum(weights[name] for name in wanted)
+    for name in sorted(wanted, key=lambda name: wanted[name] / weights[name]):
+        given[name] = min(wanted[name], int(left * weights[name] / weight))
+        left, weight = left - given[name], weight - weights[name]
     return given
 
 
@@ -85,29 +77,28 @@ def choose(
         for name, pieces in layers.items()
         for at, piece in sorted(enumerate(pieces), key=lambda one: -one[1].value)
     ]
-    own = _without_repetition(candidates)
+    told = _Told()
+    # What would be shown if there were room for everything: records before what retells them.
+    own = [
+        one for one in sorted(candidates, key=lambda one: one.piece.retells) if told.adds(one.piece)
+    ]
     wanted = dict.fromkeys(layers, 0)
     for one in own:
         wanted[one.layer] += one.cost
     given = shares(wanted, weights, budget)
-    told = _Told()
-    chosen: set[_Candidate] = set()
+    told, chosen, rest = _Told(), set[_Candidate](), budget
     for one in own:
-        if one.cost <= given[one.layer] and not told.has_any_of(one.piece):
+        if one.cost <= given[one.layer] and told.adds(one.piece):
             chosen.add(one)
-            told.add(one.piece)
             given[one.layer] -= one.cost
-    rest = budget - sum(one.cost for one in chosen)
-    for one in sorted(candidates, key=lambda one: -one.piece.value):
-        if one.cost <= rest and one not in chosen and not told.has_any_of(one.piece):
-            chosen.add(one)
-            told.add(one.piece)
             rest -= one.cost
-    left_out = dict.fromkeys(layers, 0)
-    for one in candidates:
-        if one not in chosen and not told.has(one.piece):
-            left_out[one.layer] += 1
-            told.add(one.piece)
+    for one in sorted(candidates, key=lambda one: -one.piece.value):
+        if one.cost <= rest and one not in chosen and told.adds(one.piece):
+            chosen.add(one)
+            rest -= one.cost
+    left_out = Counter(
+        one.layer for one in candidates if one not in chosen and told.adds(one.piece, in_part=True)
+    )
     shown = sorted(chosen, key=lambda one: one.at)
     return {
         name: Chosen([one.piece for one in shown if one.layer == name], left_out[name])
@@ -115,41 +106,28 @@ def choose(
     }
 
 
-def _without_repetition(candidates: Sequence[_Candidate]) -> list[_Candidate]:
-    """What would be shown if there were room for everything: records before what retells them."""
-    told = _Told()
-    own = []
-    for one in sorted(candidates, key=lambda one: one.piece.retells):
-        if not told.has_any_of(one.piece):
-            own.append(one)
-            told.add(one.piece)
-    return own
-
-
+@dataclass(frozen=True, slots=True)
 class _Told:
     """What is shown so far, by its words and by the records that say it."""
 
-    def __init__(self) -> None:
-        self._texts: set[str] = set()
-        self._retold: set[str] = set()
-        self._records: set[str] = set()
+    texts: set[str] = field(default_factory=set)
+    retold: set[str] = field(default_factory=set)
+    records: set[str] = field(default_factory=set)
 
-    def add(self, piece: Piece) -> None:
-        if piece.says:
-            self._texts.add(piece.says)
-        (self._retold if piece.retells else self._records).update(piece.names)
-
-    def has_any_of(self, piece: Piece) -> bool:
-        """Whether a part of it would be shown twice."""
-        if piece.says in self._texts or not self._retold.isdisjoint(piece.names):
-            return True
+    def adds(self, piece: Piece, *, in_part: bool = False) -> bool:
+        """Add a piece unless a part of it would be shown twice; `in_part`, unless all of it is shown."""
         # Two records are never told apart by short ids alone: some ids begin with the time.
-        return piece.retells and not self._records.isdisjoint(piece.names)
-
-    def has(self, piece: Piece) -> bool:
-        """Whether all of it is shown."""
-        shown = self._retold | self._records if piece.retells else self._retold
-        return piece.says in self._texts or (bool(piece.names) and shown.issuperset(piece.names))
+        shown = self.retold | self.records if piece.retells else self.retold
+        if in_part:
+            is_shown = bool(piece.names) and shown.issuperset(piece.names)
+        else:
+            is_shown = not shown.isdisjoint(piece.names)
+        if is_shown or piece.says in self.texts:
+            return False
+        if piece.says:
+            self.texts.add(piece.says)
+        (self.retold if piece.retells else self.records).update(piece.names)
+        return True
 
 
 class TakenBack:
@@ -157,18 +135,15 @@ class TakenBack:
 
     def __init__(self, secret: Collection[str], replaced: Collection[str]) -> None:
         """Summaries know records by short ids only."""
-        self._secret = secret
-        self._replaced = replaced
-        self._secret_names = set(map(short_id, secret))
-        self._replaced_names = set(map(short_id, replaced))
+        self._gone = {*secret, *replaced}
+        self._secret, self._replaced = set(map(short_id, secret)), set(map(short_id, replaced))
 
     def has(self, piece: Piece) -> bool:
         """Whether all or a part of it must not be told."""
-        is_replaced = piece.record_id in self._replaced or self.has_any(piece.names)
-        return piece.record_id in self._secret or (piece.retells and is_replaced)
+        return piece.record_id in self._gone or (piece.retells and self.has_any(piece.names))
 
     def has_any(self, names: Collection[str]) -> bool:
         """Whether what these records say, by short ids, must not be told or holds no more."""
         return bool(names) and (
-            not self._secret_names.isdisjoint(names) or self._replaced_names.issuperset(names)
+            not self._secret.isdisjoint(names) or self._replaced.issuperset(names)
         )

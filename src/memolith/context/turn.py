@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from memolith.config.sections import ContextConfig
 from memolith.context.deadline import in_time
@@ -93,18 +94,22 @@ def turn_context(
     found = in_time(
         lambda: _find(ask, " ".join(queries), wanted, may_see, seconds),
         seconds,
-        Found(warnings=(late,)),
+        [SearchResult(hits=(), warnings=(late,))],
     )
-    memories = list(_once(_whole_turns(found.memories, may_see)))
+    memories = list(_once(_whole_turns(found[0].hits, may_see)))
+    past = frozenset[str]().union(*(answer.past for answer in found))
     shown = digest(
         queries[0],
-        without_retold(memories, queries[0], found.past, secret_on),
-        list(_once(found.experiences)),
+        without_retold(memories, queries[0], past, secret_on),
+        list(_once(chain.from_iterable(answer.hits for answer in found[1:]))),
         config.turn_tokens if turn.max_tokens is None else max(0, turn.max_tokens),
         cited=config.citations == "on" or (config.citations == "auto" and turn.kind != "group"),
     )
-    warnings = (*found.warnings, *held_back(held.values()))
-    return replace(shown, queries=queries, held=len(held), warnings=warnings)
+    warnings = dict.fromkeys(warning for answer in found for warning in answer.warnings)
+    warnings.pop(WEAK, None)
+    return replace(
+        shown, queries=queries, held=len(held), warnings=(*warnings, *held_back(held.values()))
+    )
 
 
 def _allowed(hit: Hit, turn: Turn) -> bool:
@@ -153,9 +158,6 @@ def _is_told_by_another(hit: Hit, others: Iterable[Hit]) -> bool:
     )
 
 
-MaySee = Callable[[Hit], bool]
-
-
 # Puts a question to the index once, for several filters, for each with at most so many hits; files
 # are indexed for at most so many seconds.
 Ask = Callable[[str, Sequence[Filters], Sequence[int], float], list[SearchResult]]
@@ -173,38 +175,28 @@ _NEAREST_OF_DAYS = 2  # what is from a day that the message names scores higher 
 # The share of the time for an answer that may go into files that changed.
 _INDEXING = 0.4
 
-Wanted = Sequence[tuple[Filters, int]]  # filters, and at most how many hits
 
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """What was found by the deadline."""
-
-    memories: Sequence[Hit] = ()
-    experiences: Sequence[Hit] = ()
-    warnings: tuple[str, ...] = ()
-    past: frozenset[str] = frozenset()  # see `SearchResult`
-
-
-def _find(ask: Ask, question: str, wanted: Wanted, may_see: MaySee, seconds: float) -> Found:
+def _find(
+    ask: Ask,
+    question: str,
+    wanted: Sequence[tuple[Filters, int]],  # with the most hits of each
+    may_see: Callable[[Hit], bool],
+    seconds: float,
+) -> list[SearchResult]:
     asked = [limit + limit // 2 + _ASKED_FOR_MORE for _, limit in wanted]
     answers = ask(question, [filters for filters, _ in wanted], asked, seconds * _INDEXING)
-    first = answers[0].hits
-    chosen: list[list[Hit]] = [[], []]
+    first = answers[0]
     for at, (filters, limit) in enumerate(wanted):
-        telling = _telling(answers[at].hits, first)
+        telling = _telling(answers[at].hits, first.hits)
         seen = list(filter(may_see, telling))
         if len(seen) < min(limit, len(telling)) and len(answers[at].hits) >= asked[at]:
             more = max(4 * limit, _ASKED_FOR_AT_LEAST)
             (answers[at],) = ask(question, [filters], [more], 0.0)
-            seen = list(filter(may_see, _telling(answers[at].hits, first)))
+            seen = list(filter(may_see, _telling(answers[at].hits, first.hits)))
         # What is only the nearest is not worth anybody's context.
-        is_weak = answers[0].weak or answers[at].weak
-        chosen[at] = [] if is_weak else seen[:limit]
-    warnings = dict.fromkeys(warning for answer in answers for warning in answer.warnings)
-    warnings.pop(WEAK, None)
-    past = frozenset[str]().union(*(answer.past for answer in answers))
-    return Found(chosen[0], chosen[1], tuple(warnings), past)
+        is_weak = first.weak or answers[at].weak
+        answers[at] = replace(answers[at], hits=() if is_weak else tuple(seen[:limit]))
+    return answers
 
 
 def _telling(hits: Sequence[Hit], first: Sequence[Hit]) -> list[Hit]:

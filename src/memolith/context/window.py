@@ -7,12 +7,13 @@ lines of protected categories are read, and of the beginning what a person wrote
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import takewhile
 
 from memolith.files.document import Document
-from memolith.files.folder import Folder, close_quietly, our_errors
+from memolith.files.folder import Folder, our_errors
 from memolith.files.front_matter import is_broken_secret
 from memolith.files.layout import template_lines
 from memolith.files.ledger import secret_ids
@@ -20,7 +21,6 @@ from memolith.files.record_format import (
     BOM,
     claims_to_be_record,
     is_utf16,
-    json_part,
     not_utf8,
     readable_record,
 )
@@ -32,9 +32,7 @@ _HEADER = 16_384  # as long as the front matter of a note may be
 _FAR = 2_097_152
 # Bytes of the far part from which one protected record is taken: more would not fit anyway.
 _BYTES_FOR_ONE = 1024
-_ID = b'{"id":"'
 _CATEGORY = b'"category":"'
-_SECRET = b'"secret"'
 _STAND_IN = HIDDEN.encode()
 _PROTECTED = frozenset(name.encode() for name in PROTECTED)
 
@@ -43,32 +41,25 @@ _PROTECTED = frozenset(name.encode() for name in PROTECTED)
 class Window:
     """What was read of one file, in file order."""
 
-    known: Collection[str] = ()
-    met: int = 0  # known records at the end of the file
     records: list[Record] = field(default_factory=list)
-    secret: set[str] = field(default_factory=set)  # ids of secret records, known ones too
+    secret: set[str] = field(default_factory=set)  # ids of secret records
     prose: list[str] = field(default_factory=list)  # paragraphs
     unread: int = 0  # lines that were not looked at; of a very large file an estimate
 
 
-def read_window(folder: Folder, path: str, most_bytes: int, known: Collection[str] = ()) -> Window:
-    """Look at a file; one that does not exist is empty. Records with `known` ids are left out."""
-    window = Window(known)
-    with our_errors(path):
-        try:
-            fd, found = folder.open(path)
-        except FileNotFoundError:
-            return window
-        try:
-            start = max(0, found.st_size - most_bytes)
-            begin = max(0, start - _FAR)
-            head = os.pread(fd, _HEAD, 0)
-            data = os.pread(fd, found.st_size - begin, begin)
-        finally:
-            close_quietly(fd)
+def read_window(folder: Folder, path: str, max_bytes: int) -> Window:
+    """Look at a file; one that does not exist is empty."""
+    window = Window()
+    head, data, start, begin = b"", b"", 0, 0
+    with our_errors(path), suppress(FileNotFoundError), folder.opened(path, os.O_RDONLY) as fd:
+        size = os.fstat(fd).st_size
+        start = max(0, size - max_bytes)
+        begin = max(0, start - _FAR)
+        head = os.pread(fd, _HEAD, 0)
+        data = os.pread(fd, size - begin, begin)
     if is_utf16(head):
         raise not_utf8(path, "it cannot be read")
-    if is_broken_secret(head[:_HEADER]):
+    if not data or is_broken_secret(head[:_HEADER]):
         return window
     if not start:
         _read_lines(_without_template(data), window, whole=True)
@@ -76,8 +67,7 @@ def read_window(folder: Folder, path: str, most_bytes: int, known: Collection[st
     # A line that is cut might be anything, also a secret: of one longer than this, nothing.
     end = data.find(b"\n", start - begin) + 1 or len(data)
     head = head[: _read_head(head[: begin + end], path, window)]
-    _read_far(data[max(0, len(head) - begin) : end], begin - len(head), window, most_bytes)
-    window.met = 0
+    _read_far(data[max(0, len(head) - begin) : end], begin - len(head), window, max_bytes)
     _read_lines(data[end:], window, whole=False)
     return window
 
@@ -98,7 +88,7 @@ def _read_head(data: bytes, path: str, window: Window) -> int:
     return len(data) - len(own) + end
 
 
-def _read_far(far: bytes, before: int, window: Window, most_bytes: int) -> None:
+def _read_far(far: bytes, before: int, window: Window, max_bytes: int) -> None:
     """The newest records of protected categories, without parsing others but secrets.
 
     Lines in the bytes before it are taken to be as long as those in it.
@@ -108,7 +98,7 @@ def _read_far(far: bytes, before: int, window: Window, most_bytes: int) -> None:
     window.secret.update(secret_ids(far))
     lines = far.split(b"\n")
     protected = [line for line in lines if _is_protected(line)]
-    for line in protected[-(most_bytes // _BYTES_FOR_ONE) :]:
+    for line in protected[-(max_bytes // _BYTES_FOR_ONE) :]:
         _read_record(line, window)
     count = sum(map(bool, lines))
     unread = count + max(0, before) * count // max(1, len(far))
@@ -136,18 +126,12 @@ def _read_lines(data: bytes, window: Window, *, whole: bool) -> None:
 
 def _read_record(line: bytes, window: Window) -> bool:
     """Add the record of a line, if it is one."""
-    content = json_part(line) or b""
-    is_known = content.startswith(_ID) and content[7:43].decode(errors="replace") in window.known
-    window.met += is_known
-    if is_known and _SECRET not in content:
-        return True
     record = readable_record(line)
     if record is None:
         return False
     if record.sensitivity == "secret":
         window.secret.add(record.id)
-    if record.id not in window.known:
-        window.records.append(record)
+    window.records.append(record)
     return True
 
 
