@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
-import threading
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -125,22 +125,25 @@ class SlowReader:
     """A re-ranker that takes longer than anybody wants to wait, and likes short texts."""
 
     name = "slow"
+    waited = 0.0
 
     def scores(self, question: str, texts: Sequence[str]) -> Vectors:
-        """The shorter the better."""
-        threading.Event().wait(0.06)
+        """The shorter the better; half a minute passes."""
+        self.waited += 31
         return np.array([-len(text) for text in texts], np.float32)
 
 
 def test_when_time_is_up_the_rest_keeps_its_order_and_that_is_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memolith.finder.choose_reranker", lambda _: SlowReader())
+    slow = SlowReader()
+    monkeypatch.setattr("memolith.finder.choose_reranker", lambda _: slow)
+    monkeypatch.setattr("memolith.clock.monotonic", lambda: time.monotonic() + slow.waited)
     texts = [f"The tea in tin {number} is green{'!' * number}" for number in range(40)]
-    with Memory(tmp_path, settings={"search.rerank_seconds": 0.1}) as memory:
+    with Memory(tmp_path, settings={"search.rerank_seconds": 60}) as memory:
         memory.remember_many(texts)
         found = memory.search("green tea", 40)
-        assert any("16 hits were ranked again within 0.1 s" in one for one in found.warnings)
+        assert any("16 hits were ranked again within 60 s" in one for one in found.warnings)
         lengths = [len(hit.text) for hit in found.hits]
         assert len(lengths) == 40
         assert lengths[:8] != sorted(lengths)[:8]
