@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import shutil
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,7 @@ import pytest
 from memolith import Memory
 from memolith.cli import options as exit_codes
 from memolith.cli.main import main
+from memolith.jobs.checks import place
 from memolith.jobs.checks.subject import bounded
 from memolith.jobs.reports import Check
 from tests.jobs.damage import GOOD, add
@@ -184,3 +187,16 @@ def test_every_check_is_explained_on_the_page_about_trouble(files: Path, memory:
     page = (Path(__file__).parents[2] / "docs" / "troubleshooting.md").read_text(encoding="utf-8")
     labels = {check.label for check in memory.doctor().checks}
     assert {label for label in labels if f"\n| {label} | " not in page} == set()
+
+
+def test_the_table_of_findings_and_the_checks_name_the_same_cases() -> None:
+    package = Path(place.__file__).parent
+    table = tomllib.loads((package / "findings.toml").read_text("utf-8"))
+    code = "".join(path.read_text("utf-8") for path in package.glob("*.py"))
+    cases = {(check, case) for check, row in table.items() for case in row if case != "label"}
+    unused = {
+        one for one in cases if f'"{".".join(one)}"' not in code and f'"{one[1]}"' not in code
+    }
+    named = {tuple(one) for one in re.findall(r'"([a-z]+)\.([a-z0-9-]+)"', code)}
+    unknown = {one for one in named - cases if one[0] in table and one[1] != "toml"}
+    assert (unused, unknown) == (set(), set())

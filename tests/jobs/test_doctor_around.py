@@ -129,9 +129,9 @@ def test_whatever_stands_in_a_hosts_file_the_doctor_goes_on(
 
 def test_servers_of_projects_addresses_and_plugins_count_and_others_do_not() -> None:
     by_address = {"mcpServers": {"memolith": {"url": "http://127.0.0.1:8788/mcp"}}}
-    assert servers({"projects": {"/x": by_address}}) == [""]
-    assert len(servers({"enabledPlugins": {"memolith@market": True}})) == 1
-    assert servers({"mcpServers": {"other": {"command": "other", "args": ["mcp"]}}}) == []
+    assert [*servers({"projects": {"/x": by_address}})] == [""]
+    assert [*servers({"enabledPlugins": {"memolith@market": True}})] == [""]
+    assert not [*servers({"mcpServers": {"other": {"command": "other", "args": ["mcp"]}}})]
 
 
 def test_a_token_that_others_could_read_is_replaced_by_fixing_and_closed(

@@ -73,6 +73,7 @@ class Host:
     timeouts: Sequence[int] = (10, 10, 30, 30, 10)
     is_flat: bool = False  # whether a hook is a mere command, as Cursor has it
     skill: str = ""
+    also: Sequence[str] = ()
     switches: Sequence[tuple[str, Sequence[str], object]] = ()
 
     def path(self, home: str, environment: Mapping[str, str]) -> str:

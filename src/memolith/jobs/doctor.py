@@ -11,37 +11,41 @@ from memolith.files.atomic_write import STAGING
 from memolith.files.folder import Folder, storage_error
 from memolith.files.locks import LOCK_PATH
 from memolith.files.transaction import Transaction
-from memolith.jobs.checks import content, place, running
-from memolith.jobs.checks.hosts import check_hosts
-from memolith.jobs.checks.subject import ROOT, WORST_FIRST, Subject, bounded, found, look_at, shown
+from memolith.jobs.checks import content, hosts, place, running
+from memolith.jobs.checks.subject import ROOT, WORST_FIRST, Subject, bounded, look_at, refused
 from memolith.jobs.machines import merge_copies
 from memolith.jobs.reports import Check, DoctorReport
 from memolith.jobs.server_files import TOKEN, server_token
 from memolith.reports import IndexStatus
 from memolith.store import Store
+from memolith.text.cleaning import shown_path
 from memolith.text.wording import counted
 
-_ALWAYS = (place.check_profile, place.check_settings, check_hosts)
-_OF_A_PROFILE: tuple[Callable[[Subject], Iterator[Check]], ...] = (
-    place.check_starting_files,
-    place.check_shapes,
-    content.check_content,
-    content.check_turns,
-    place.check_modes,
-    place.check_conflicts,
-    place.check_git,
-    running.check_lock,
-    running.check_staging,
-    running.check_quarantine,
-    running.check_backups,
-    place.check_disk,
-    place.check_space,
-    running.check_integrity,
-    running.check_server,
-    running.check_model,
-    running.check_jobs,
-    running.check_index,
-)
+# Every check by its name; checks/findings.toml has what they say.
+_CHECKS: dict[str, Callable[[Subject], Iterator[Check]]] = {
+    "profile": place.check_profile,
+    "settings": place.check_settings,
+    "hosts": hosts.check_hosts,
+    "files": place.check_starting_files,
+    "shapes": place.check_shapes,
+    "content": content.check_content,
+    "turns": content.check_turns,
+    "modes": place.check_modes,
+    "conflicts": place.check_conflicts,
+    "git": place.check_git,
+    "lock": running.check_lock,
+    "staging": running.check_staging,
+    "quarantine": running.check_quarantine,
+    "backups": running.check_backups,
+    "place": place.check_disk,
+    "space": place.check_space,
+    "integrity": running.check_integrity,
+    "server": running.check_server,
+    "model": running.check_model,
+    "jobs": running.check_jobs,
+    "index": running.check_index,
+}
+_NEED_NO_PROFILE = ("profile", "settings", "hosts")
 
 
 def examine(
@@ -57,7 +61,7 @@ def examine(
     `copy_linked` replaces files that have a second name, too: they may hold words of somebody else.
     `index` says how the index is, and makes it anew. Without `scan` no statements are compared.
     """
-    subject = look_at(store.profile, store.loaded, *index)
+    subject = look_at(store, *index)
     mended, failed = list[str](), list[Check]()
     if fix and store.profile.exists:
         remedies = [_renew_token, _make_private, _finish_and_tidy_up, merge_copies, _remake_index]
@@ -66,31 +70,31 @@ def examine(
                 mended += remedy(subject)
             except (MemolithError, OSError) as error:
                 failed.append(_refused("fix", error))
-        subject = look_at(store.profile, store.loaded, *index)
-    checks = [*bounded([*failed, *_run(subject, scan=scan)])]
+        subject = look_at(store, *index)
+    names = _CHECKS if store.profile.exists else _NEED_NO_PROFILE
+    wanted = [name for name in names if scan or name != "integrity"]
+    checks = [*bounded([*failed, *_run(subject, wanted)])]
     checks.sort(key=lambda check: WORST_FIRST.index(check.status))
     return DoctorReport(root=store.root, checks=tuple(checks), mended=tuple(mended))
 
 
-def _run(subject: Subject, *, scan: bool) -> Iterator[Check]:
+def _run(subject: Subject, names: list[str]) -> Iterator[Check]:
     unusable = tuple(f"{path}/" for path in place.unusable(subject))
-    for check in _ALWAYS + (_OF_A_PROFILE if subject.profile.exists else ()):
-        if check is running.check_integrity and not scan:
-            continue
+    for name in names:
         try:
-            yield from check(subject)
+            yield from _CHECKS[name](subject)
         except (MemolithError, OSError) as error:
             path = error.filename if isinstance(error, OSError) else getattr(error, "path", "")
             inside = str(path).removeprefix(subject.root).strip("/")
             if not f"{inside}/".startswith(unusable):  # else the cause has its line
-                yield _refused(check.__name__.removeprefix("check_"), error)
+                yield _refused(name, error)
 
 
 def _refused(name: str, error: MemolithError | OSError) -> Check:
     """The check that could not be made, as a finding: what stopped it would stop others too."""
     if isinstance(error, OSError):
         error = storage_error(error, str(error.filename or "the folder"))
-    return found(name, "error", shown(error.message), error.hint)
+    return refused(name, error.message, error.hint)
 
 
 def _renew_token(subject: Subject) -> Iterator[str]:
@@ -138,7 +142,7 @@ def _copy_linked(subject: Subject) -> Iterator[str]:
             for path in linked:
                 if path != LOCK_PATH:
                     atomic_write.copy_linked(folder, path)
-    yield from (f"{shown(path)} is a file of its own now." for path in linked)
+    yield from (f"{shown_path(path)} is a file of its own now." for path in linked)
 
 
 def _finish_and_tidy_up(subject: Subject) -> Iterator[str]:

@@ -8,15 +8,15 @@ from collections import Counter
 from collections.abc import Iterator
 
 from memolith.config.load import DEFAULT, FSYNC, syncs, with_line
+from memolith.config.sections import StoreConfig
 from memolith.files import layout
-from memolith.files.folder import COPY_LINKED, LINK, REPLACE_LINK, SECOND_NAME, Folder, let_in
+from memolith.files.folder import COPY_LINKED, LINK, REPLACE_LINK, SECOND_NAME, let_in
 from memolith.files.locks import LOCK_PATH, STATE_FOLDER
 from memolith.files.tail import QUARANTINE
-from memolith.files.transaction import Transaction
-from memolith.jobs.checks.subject import ROOT, Entry, Subject, found, named, shown
+from memolith.files.transaction import rewrite_file
+from memolith.jobs.checks.subject import ROOT, Entry, Subject, found, refused
 from memolith.jobs.machines import git, has_driver, remotes
 from memolith.jobs.reports import Check
-from memolith.text.wording import counted
 
 _LEAST_FREE_BYTES = 100_000_000
 _SYNCED_FOLDERS = ("dropbox", "onedrive", "icloud", "mobile documents", "google drive", "nextcloud")
@@ -39,13 +39,12 @@ PRIVATE = (
 )
 IGNORE_LINES = "".join(f"/{pattern}\n" for pattern in PRIVATE)
 
-_LOCK_TIMEOUT_SECONDS = 10.0
-
 # What comes of it where we may not write. Who may write a file may not be allowed to make new ones.
 _NOTHING = "nothing can be remembered"
 _NO_NEW_DAY = "nothing can be remembered on a new day: its log cannot be made"
 _NO_NEW_FILES = "no file can be made or replaced there: jobs, notes and corrections fail"
 
+# What we cannot do without; daily logs and the archive are such files too.
 _FOLDERS = (
     layout.DAILY_FOLDER,
     STATE_FOLDER,
@@ -65,15 +64,14 @@ _FILES = (
 
 def check_profile(subject: Subject) -> Iterator[Check]:
     """Whether the folder and what we append to may be read and written."""
-    root = shown(subject.root)
-    if not subject.profile.exists:
-        yield found("profile", "info", f"{root} does not exist yet.", "Make it: memolith init")
+    root = subject.root
+    if not subject.store.profile.exists:
+        yield found("profile.missing", root=root)
         return
-    if not os.access(subject.root, os.R_OK | os.X_OK):
-        yield found("profile", "error", f"{root} may not be read.", "Check who owns it: ls -ld")
-    if os.statvfs(subject.root).f_flag & os.ST_RDONLY:
-        message = f"{root} is on a read-only disk, so nothing can be remembered."
-        yield found("profile", "error", message, "Mount it writable, or choose another --root.")
+    if not os.access(root, os.R_OK | os.X_OK):
+        yield found("profile.unreadable", root=root)
+    if os.statvfs(root).f_flag & os.ST_RDONLY:
+        yield found("profile.read-only", root=root)
         return
     places = {
         "": _NO_NEW_FILES,
@@ -83,24 +81,23 @@ def check_profile(subject: Subject) -> Iterator[Check]:
         LOCK_PATH: _NOTHING,
     }
     for path, so in places.items():
-        whole = os.path.join(subject.root, path)
+        whole = os.path.join(root, path)
         if os.path.exists(whole) and not os.access(whole, os.W_OK):
-            message = f"{shown(path or subject.root)} may not be written, so {so}."
-            yield found("profile", "error", message, "Check owner and mode: ls -l")
-    yield found("profile", "ok", root)
+            yield found("profile.unwritable", path=path or root, so=so)
+    yield found("profile.ok", root=root)
 
 
 def check_settings(subject: Subject) -> Iterator[Check]:
     """Where the settings come from, and what of the files could not be taken."""
-    for problem in subject.loaded.problems:
-        yield found("settings", "error", shown(with_line(problem)), problem.hint)
+    loaded = subject.store.loaded
+    for problem in loaded.problems:
+        yield refused("settings", with_line(problem), problem.hint)
     if not syncs():
-        message = f"{FSYNC} is off: a power cut can lose what was acknowledged."
-        yield found("settings", "warn", message, "Unset that variable: it is for tests.")
-    origins = Counter(subject.loaded.origins.values())
+        yield found("settings.fsync", name=FSYNC)
+    origins = Counter(loaded.origins.values())
     default = origins.pop(DEFAULT, 0)
-    places = "".join(f", {number} from {shown(place)}" for place, number in origins.items())
-    yield found("settings", "ok", f"{default} default{places}")
+    places = "".join(f", {number} from {place}" for place, number in origins.items())
+    yield found("settings.ok", defaults=default, places=places)
 
 
 def check_starting_files(subject: Subject) -> Iterator[Check]:
@@ -108,9 +105,8 @@ def check_starting_files(subject: Subject) -> Iterator[Check]:
     wanted = (subject.config.profile.primary, layout.USER)
     for path in wanted:
         if all(entry.path != path for entry in subject.entries):
-            hint = "Make it from its template: memolith init"
-            yield found("files", "info", f"There is no {path} yet.", hint)
-    yield found("files", "ok", " and ".join(wanted))
+            yield found("files.missing", path=path)
+    yield found("files.ok", first=wanted[0], second=wanted[1])
 
 
 def check_space(subject: Subject) -> Iterator[Check]:
@@ -118,28 +114,21 @@ def check_space(subject: Subject) -> Iterator[Check]:
     disk = os.statvfs(subject.root)
     free = disk.f_bavail * disk.f_frsize
     if free < _LEAST_FREE_BYTES:
-        yield found("space", "warn", f"Only {free / 1e6:.1f} MB are free.", "Free some space.")
+        yield found("space.little", megabytes=f"{free / 1e6:.1f}")
     if disk.f_files and not disk.f_favail:
-        yield found("space", "warn", "The disk can hold no more files.", "Delete some files.")
-    yield found("space", "ok", f"{free / 1e9:.1f} GB")
+        yield found("space.names")
+    yield found("space.ok", gigabytes=f"{free / 1e9:.1f}")
 
 
 def check_disk(subject: Subject) -> Iterator[Check]:
     """Whether the folder is synced or on a network: others then write without our lock."""
     real = os.path.realpath(subject.root)
     if syncer := _syncer(real):
-        message = f"The profile is in a folder that {syncer} syncs: two machines may write at once."
-        hint = (
-            "Leave .memolith out of that. Where both wrote, this merges them: memolith doctor --fix"
-        )
-        yield found("place", "warn", message, hint)
+        yield found("place.synced", syncer=syncer)
     kind = file_system(real, _mounts())
     if kind in _NETWORK_SYSTEMS or kind.startswith("fuse."):
-        message = (
-            f"The profile is on a network file system ({shown(kind)}): locks may not hold there."
-        )
-        yield found("place", "warn", message, "Keep the profile on a local disk.")
-    yield found("place", "ok", f"local ({shown(kind)})" if kind else "local")
+        yield found("place.network", kind=kind)
+    yield found("place.ok", kind=kind and f" ({kind})")
 
 
 def _syncer(path: str) -> str:
@@ -147,7 +136,7 @@ def _syncer(path: str) -> str:
     while path != os.path.dirname(path):
         name = os.path.basename(path)
         if name.lower().startswith(_SYNCED_FOLDERS):
-            return shown(name)
+            return name
         for mark, syncer in _SYNC_MARKS.items():
             if os.path.exists(os.path.join(path, mark)):
                 return syncer
@@ -191,60 +180,55 @@ def private_files_in_git(root: str) -> tuple[list[str], list[str]]:
 
 def ignore_private_files(root: str) -> None:
     """Add the private files to the `.gitignore` of this folder."""
-    with Folder(root) as folder, Transaction(folder, _LOCK_TIMEOUT_SECONDS) as transaction:
-        transaction.append(IGNORE_FILE, IGNORE_LINES.encode())
-        transaction.commit()
+
+    def with_lines(data: bytes) -> bytes:
+        glue = b"\n" if data and not data.endswith(b"\n") else b""
+        return data + glue + IGNORE_LINES.encode()
+
+    rewrite_file(os.path.join(root, IGNORE_FILE), with_lines, StoreConfig())
 
 
 def check_git(subject: Subject) -> Iterator[Check]:
     """Whether git would publish private files; nothing is said where git is not used."""
-    in_git = has_driver(subject.root)
+    root, in_git = shlex.quote(subject.root), has_driver(subject.root)
     if in_git is False:
-        message = (
-            "Git does not know here how to merge this memory: it would leave conflict marks in it."
-        )
-        hint = f"Once in each clone: memolith init --git {shlex.quote(subject.root)}"
-        yield found("git", "warn", message, hint)
+        yield found("git.no-driver", root=root)
     tracked, others = private_files_in_git(subject.root)
     if in_git:  # by `memolith init --git`: its files are there on purpose
         if tracked and (names := remotes(subject.root)):
-            to = f"Git can push this memory to {shown(', '.join(names))}"
-            message = f"{to}: whoever can read that repository can read the memory, secret records included."
-            yield found("git", "info", message)
+            yield found("git.pushed", remotes=", ".join(names))
     elif tracked:
         is_alone = any(entry.path == ROOT for entry in subject.entries)
-        has_own = is_alone and os.path.exists(os.path.join(subject.root, ".git"))
-        message = (
-            f"Git tracks {counted(len(tracked), 'private file')}: {named(tracked)}."
-            " Everybody who gets the repository can read them."
-        )
-        hint = (
-            f"To take them out of git and keep them here: git -C {shlex.quote(subject.root)} rm"
-            f" -r --cached --ignore-unmatch {' '.join(PRIVATE)}; then: memolith init"
-        )
         # A repository of its own was made on purpose.
-        yield found("git", "info" if has_own else "warn", message, hint)
+        has_own = is_alone and os.path.exists(os.path.join(subject.root, ".git"))
+        yield found(
+            "git.tracked",
+            status="info" if has_own else "warn",
+            number=len(tracked),
+            paths=tracked,
+            root=root,
+            private=" ".join(PRIVATE),
+        )
     elif others:
-        message = f"Git does not ignore {counted(len(others), 'private file')}: {named(others)}."
-        hint = f"Add to {IGNORE_FILE}: {' '.join(IGNORE_LINES.split())} (memolith init offers it)."
-        yield found("git", "info", message, hint)
+        lines = " ".join(IGNORE_LINES.split())
+        yield found("git.exposed", number=len(others), paths=others, lines=lines)
 
 
 def check_shapes(subject: Subject) -> Iterator[Check]:
     """Links, pipes, folders in the place of files: none of them is ever read or followed."""
+    needed = unusable(subject)
     for entry in subject.entries:
         words, hint = _wrong(subject, entry)
         if words:
-            is_needed = entry.closed or _wanted(subject, entry.path)
-            message = f"{shown(entry.path)} {words}"
-            yield found("shapes", "error" if is_needed else "warn", message, hint)
-    yield found("shapes", "ok", counted(len(subject.entries), "name"))
+            case = "shapes.unusable" if entry.path in needed else "shapes.odd"
+            yield found(case, path=entry.path, words=words, hint=hint)
+    yield found("shapes.ok", names=len(subject.entries))
 
 
-def unusable(subject: Subject) -> tuple[str, ...]:
+def unusable(subject: Subject) -> frozenset[str]:
     """The paths that `check_shapes` calls errors: whatever is below them cannot be reached."""
     wrong = (entry for entry in subject.entries if _wrong(subject, entry)[0])
-    return tuple(one.path for one in wrong if one.closed or _wanted(subject, one.path))
+    return frozenset(one.path for one in wrong if one.closed or _wanted(subject, one.path))
 
 
 def _wanted(subject: Subject, path: str) -> str:
@@ -257,19 +241,15 @@ def _wanted(subject: Subject, path: str) -> str:
 def _wrong(subject: Subject, entry: Entry) -> tuple[str, str]:
     """What is wrong with a name and what to do, or nothing."""
     wanted = _wanted(subject, entry.path)
-    words = hint = ""
     if entry.closed:
-        words, hint = f"cannot be listed: {entry.closed}.", let_in(subject.root, entry.path)
-    elif entry.kind == "link":
-        words, hint = LINK, REPLACE_LINK
-    elif entry.kind == "other":
-        words, hint = "is neither file nor folder.", "Move it away."
-    elif wanted and entry.kind != wanted:
-        words = f"is a {entry.kind} where a {wanted} should be."
-        hint = f"Move that {entry.kind} away."
-    elif entry.names > 1:
-        words, hint = SECOND_NAME, COPY_LINKED
-    return words, hint
+        return f"cannot be listed: {entry.closed}.", let_in(subject.root, entry.path)
+    if entry.kind == "link":
+        return LINK, REPLACE_LINK
+    if entry.kind == "other":
+        return "is neither file nor folder.", "Move it away."
+    if wanted and entry.kind != wanted:
+        return f"is a {entry.kind} where a {wanted} should be.", f"Move that {entry.kind} away."
+    return (SECOND_NAME, COPY_LINKED) if entry.names > 1 else ("", "")
 
 
 def too_open(subject: Subject) -> list[Entry]:
@@ -288,21 +268,16 @@ def linked_files(subject: Subject) -> list[str]:
 
 def check_modes(subject: Subject) -> Iterator[Check]:
     """Whether only the user may read the memory: folders 0700, files 0600."""
-    wide = [
+    paths = [
         f"{'the folder itself' if entry.path == ROOT else entry.path} ({entry.mode:04o})"
         for entry in too_open(subject)
     ]
-    if wide:
-        message = f"Other users of this machine may open {named(wide)}."
-        yield found("modes", "warn", message, "Make them private: memolith doctor --fix")
-    yield found("modes", "ok", "only you can open it")
+    yield found("modes.open", paths=paths) if paths else found("modes.ok")
 
 
 def check_conflicts(subject: Subject) -> Iterator[Check]:
     """Versions a sync tool could not merge: their records may be nowhere else."""
     for entry in subject.entries:
         if entry.is_conflict:
-            message = f"{shown(entry.path)} was left by a sync or merge tool and is not read."
-            hint = "Bring what only it has into the real file: memolith doctor --fix"
-            yield found("conflicts", "warn", message, hint)
-    yield found("conflicts", "ok", "none")
+            yield found("conflicts.left", path=entry.path)
+    yield found("conflicts.ok")

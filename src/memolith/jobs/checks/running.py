@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from hashlib import sha256
 from urllib.parse import urlsplit
 
-from memolith.clock import Clock, boot_id
+from memolith.clock import boot_id
 from memolith.errors import ConfigError, EmbeddingError, MemolithError, StorageError
 from memolith.files.atomic_write import STAGING
 from memolith.files.backup import MANIFEST, backup_path, backups
@@ -19,7 +19,7 @@ from memolith.files.layout import BACKUP_FOLDER
 from memolith.files.locks import LOCK_PATH
 from memolith.files.steps import LockState
 from memolith.files.tail import QUARANTINE
-from memolith.jobs.checks.subject import Subject, found, named, number_of, shown
+from memolith.jobs.checks.subject import Subject, found, refused
 from memolith.jobs.history import damage_messages, kept_jobs
 from memolith.jobs.integrity import scan
 from memolith.jobs.reports import Check
@@ -42,7 +42,7 @@ def check_lock(subject: Subject) -> Iterator[Check]:
         try:
             handle, _ = folder.open(LOCK_PATH)
         except FileNotFoundError:
-            yield found("lock", "info", "Nothing was written yet, so there is no lock.")
+            yield found("lock.unused")
             return
         except OSError as error:
             raise storage_error(error, LOCK_PATH) from error
@@ -54,9 +54,7 @@ def check_lock(subject: Subject) -> Iterator[Check]:
             except BlockingIOError:
                 is_held = True
             except OSError as error:
-                message = f"This file system has no working file locks ({error.strerror}), so nothing is written."
-                hint = "Keep the profile on a local disk, or mount the share with locking."
-                yield found("lock", "error", message, hint)
+                yield found("lock.broken", reason=error.strerror or str(error))
             yield from _look_at_intent(file.read(), is_held=is_held)
 
 
@@ -64,44 +62,30 @@ def _look_at_intent(data: bytes, *, is_held: bool) -> Iterator[Check]:
     try:
         state = LockState.decode(data)
     except (ValueError, KeyError, TypeError, AttributeError):
-        message = f"{LOCK_PATH} was written by a version of Memolith that this one does not know."
-        yield found("lock", "error", message, "Use the newer Memolith.")
+        yield found("lock.newer", path=LOCK_PATH)
         return
     if is_held:
         pid = _PID.search(data)
         last = f" (last one known: process {int(pid[1])})" if pid else ""
-        yield found("lock", "info", f"Somebody is writing right now{last}.")
-    elif state.steps and state.boot == boot_id():
-        steps = counted(len(state.steps), "step")
-        message = f"A writer was killed; {steps} of its work wait to be finished."
-        hint = "The next write finishes them, or: memolith doctor --fix"
-        yield found("lock", "warn", message, hint)
+        yield found("lock.held", last=last)
     elif state.steps:
-        message = "A writer was cut off by a restart; nothing acknowledged was lost."
-        yield found("lock", "info", message)
-    yield found("lock", "ok", "locks work here, and nobody is writing")
+        is_killed = state.boot == boot_id()
+        yield found("lock.killed" if is_killed else "lock.cut-off", steps=len(state.steps))
+    yield found("lock.ok")
 
 
 def check_staging(subject: Subject) -> Iterator[Check]:
     """Whether killed writers left half-made files behind."""
     if staged := subject.files_in(STAGING):
-        message = (
-            f"{counted(len(staged), 'file')} in {STAGING}, from a writer at work or a killed one."
-        )
-        yield found("staging", "info", message, "Remove what is left over: memolith doctor --fix")
-    yield found("staging", "ok", "none")
+        yield found("staging.left", files=len(staged), folder=STAGING)
+    yield found("staging.ok")
 
 
 def check_quarantine(subject: Subject) -> Iterator[Check]:
     """Whether torn lines were set aside."""
-    if aside := [os.path.basename(path) for path in subject.files_in(QUARANTINE)]:
-        message = f"{counted(len(aside), 'torn line')} in {QUARANTINE}: {named(aside)}."
-        hint = (
-            "A crash left it, and no record in it was acknowledged. If it holds words of yours, put them"
-            " back; then delete the file."
-        )
-        yield found("quarantine", "warn", message, hint)
-    yield found("quarantine", "ok", "empty")
+    if names := [os.path.basename(path) for path in subject.files_in(QUARANTINE)]:
+        yield found("quarantine.lines", number=len(names), folder=QUARANTINE, names=names)
+    yield found("quarantine.ok")
 
 
 def check_backups(subject: Subject) -> Iterator[Check]:
@@ -115,18 +99,13 @@ def check_backups(subject: Subject) -> Iterator[Check]:
             except MemolithError:
                 data = None
             if data is None or sha256(data).hexdigest() != expected:
-                message = (
-                    f"{shown(path)} in backup {shown(backup.name)} does not match its SHA-256."
-                )
-                hint = "It will not be restored; the other backups are not concerned."
-                yield found("backups", "error", message, hint)
+                yield found("backups.damaged", path=path, name=backup.name)
     whole = {backup.name for backup in known}
     for path in subject.files_in(BACKUP_FOLDER):
         name, _, rest = path.removeprefix(f"{BACKUP_FOLDER}/").partition("/")
         if rest == MANIFEST and name not in whole:
-            message = f"Backup {shown(name)} has a manifest that cannot be read."
-            yield found("backups", "error", message, "Its files can still be copied by hand.")
-    yield found("backups", "ok", number_of(len(known), "backup"))
+            yield found("backups.manifest", name=name)
+    yield found("backups.ok", backups=len(known))
 
 
 def check_server(subject: Subject) -> Iterator[Check]:
@@ -137,22 +116,20 @@ def check_server(subject: Subject) -> Iterator[Check]:
         try:
             token = read_token(folder)
         except StorageError as error:
-            yield found("server", "error", error.message, error.hint)
+            yield refused("server", error.message, error.hint)
     if not token:
-        yield found("server", "off", "none yet; the first start of `memolith serve` makes it")
+        yield found("server.none")
         return
     host, port = serve.host, serve.port
     if started and health_answer(*started) == HEALTHY:
         host, port = started
-    place, answer = f"port {port} of {shown(host)}", health_answer(host, port)
+    place, answer = f"port {port} of {host}", health_answer(host, port)
     if answer not in ("", HEALTHY):
-        message = f"The program at {place} does not answer like a server of ours."
-        hint = "If it is another program, choose another port: memolith config set serve.port N"
-        yield found("server", "info", message, hint)
+        yield found("server.stranger", place=place)
     running = f"a server answers at {place}" if answer else f"no server runs at {place}"
     if not _may_ask(host):
         running = f"{place} is not asked, because it is not this machine"
-    yield found("server", "ok", f"only you can read it; {running}")
+    yield found("server.ok", running=running)
 
 
 def _may_ask(host: str | None) -> bool:
@@ -194,44 +171,35 @@ def check_index(subject: Subject) -> Iterator[Check]:
     """Whether the index can be read, and what the next search will do to it."""
     status = subject.index()
     for warning in status.warnings:
-        yield found("index", "warn", shown(warning))
-    if not status.exists:
-        yield found("index", "off", "none yet; the first search makes it")
-        return
-    if status.damaged:
-        message = "The index is damaged. Your files are not concerned."
-        hint = "The next search makes it again, or now: memolith sync --rebuild"
-        yield found("index", "warn", message, hint)
+        yield found("index.warning", message=warning)
+    if not status.exists or status.damaged:
+        yield found("index.damaged" if status.exists else "index.none")
         return
     if status.without_vector:
-        chunks = counted(status.without_vector, "chunk")
-        hint = "The next search embeds them, or now: memolith sync"
-        yield found("index", "info", f"{chunks} found by words only until embedded.", hint)
+        yield found("index.words-only", chunks=status.without_vector)
     if status.refused:
-        yield found("index", "info", f"{refused_chunks(status.refused)}.")
+        yield found("index.refused", message=refused_chunks(status.refused))
     if status.changed:
-        message = f"{counted(status.changed, 'file')} changed since the last look."
-        hint = "The next search looks at them, or now: memolith sync"
-        yield found("index", "info", message, hint)
-    yield found("index", "ok", f"{counted(status.chunks, 'chunk')}, in line with the files")
+        yield found("index.behind", files=status.changed)
+    yield found("index.ok", chunks=status.chunks)
 
 
 def check_integrity(subject: Subject) -> Iterator[Check]:
     """How many contradictions, duplicates, stale records, broken citations and open secrets."""
     with Folder(subject.root) as folder:
-        report = scan(folder, Clock(subject.config.profile.timezone).now(), most=_MOST_COMPARED)
+        report = scan(folder, subject.store.clock.now(), most=_MOST_COMPARED)
     kinds = Counter(finding.kind for finding in report.findings)
     if kinds:
         listed = ", ".join(
             counted(number, "stale record" if kind == "stale" else kind.replace("-", " "))
             for kind, number in sorted(kinds.items())
         )
-        grave = kinds.keys() & {"open-secret", "contradiction"}
-        yield found("integrity", "warn" if grave else "info", f"{listed}.", "See: memolith scan")
+        is_grave = kinds.keys() & {"open-secret", "contradiction"}
+        yield found("integrity.found", status="warn" if is_grave else "info", kinds=listed)
     for warning in report.warnings:
         if "newest" in warning:  # whatever else was not looked at has its line elsewhere
-            yield found("integrity", "info", warning, "To have all compared: memolith scan")
-    yield found("integrity", "ok", "No contradictions, duplicates or broken citations.")
+            yield found("integrity.newest", warning=warning)
+    yield found("integrity.ok")
 
 
 def check_jobs(subject: Subject) -> Iterator[Check]:
@@ -241,16 +209,14 @@ def check_jobs(subject: Subject) -> Iterator[Check]:
         damages = damage_messages(folder)
     for damage in damages:
         message, _, hint = damage.partition(". ")
-        yield found("jobs", "warn", shown(f"{message}."), hint)
+        yield found("jobs.damaged", message=message, hint=hint)
     for report in {report.job: report for report in reports}.values():
         # A later run that found nothing to do has no report; the time of a run is noted before it.
         run = runs.get(report.job)
         if report.status == "failed" and (run is None or run.at <= report.created):
-            message = f"{shown(report.job)} failed on {report.created:%Y-%m-%d}."
-            hint = f"See why: memolith jobs show {shown(report.id or 'last')}"
-            yield found("jobs", "warn", message, hint)
-    said = "the last run of every job succeeded" if reports else "none yet"
-    yield found("jobs", "ok", said)
+            day = f"{report.created:%Y-%m-%d}"
+            yield found("jobs.failed", job=report.job, day=day, id=report.id or "last")
+    yield found("jobs.ok" if reports else "jobs.none")
 
 
 def check_model(subject: Subject) -> Iterator[Check]:
@@ -260,13 +226,11 @@ def check_model(subject: Subject) -> Iterator[Check]:
 
     config = subject.config.embed
     if not subject.config.search.meaning:
-        yield found("model", "off", "search.meaning is off: search goes by words only")
+        yield found("model.off")
     elif config.kind != "default" and config.url and not _may_ask(urlsplit(config.url).hostname):
-        message = f"{shown(config.url)} is not asked: doctor connects to no host but this one."
-        yield found("model", "info", message, "To try it: memolith status")
+        yield found("model.elsewhere", url=config.url)
     else:
         try:
-            yield found("model", "ok", shown(try_embedder(config, api_key(EMBED_KEY))))
+            yield found("model.ok", model=try_embedder(config, api_key(EMBED_KEY)))
         except (EmbeddingError, ConfigError) as error:
-            message = f"{shown(error.message)} Search goes by words only."
-            yield found("model", "warn", message, error.hint)
+            yield found("model.broken", message=error.message, hint=error.hint or "")

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Iterable, Iterator
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from importlib import resources
 from typing import Literal
 
 from memolith.approvals import PROFILE_FILE
-from memolith.config.load import LoadedConfig
 from memolith.config.sections import Config
 from memolith.files import layout
 from memolith.files.folder import Folder
 from memolith.files.locks import STATE_FOLDER
 from memolith.jobs.reports import Check, CheckStatus
-from memolith.profile import Profile
 from memolith.reports import IndexStatus
+from memolith.store import Store
 from memolith.text.wording import counted
 
 Kind = Literal["file", "folder", "link", "other"]
@@ -34,24 +35,9 @@ _CONFLICT_ENDING = ".orig"
 WORST_FIRST: tuple[CheckStatus, ...] = ("error", "warn", "info", "ok", "off")
 # Twenty lines of a kind show the pattern; ten thousand would bury everything else.
 MOST_SHOWN = 20
-# The labels of checks that are more than their ids.
-LABELS = {
-    "profile": "Profile folder",
-    "hosts": "Agent hosts",
-    "files": "First files",
-    "shapes": "Ordinary files",
-    "read": "Readable files",
-    "text": "Plain UTF-8",
-    "forgotten": "Forgotten records",
-    "turns": "Conversation history",
-    "modes": "Private to you",
-    "conflicts": "Sync conflicts",
-    "lock": "Writer lock",
-    "staging": "Left-over files",
-    "place": "Kind of disk",
-    "space": "Free space",
-    "server": "Server token",
-}
+_FINDINGS = tomllib.loads(
+    (resources.files("memolith.jobs.checks") / "findings.toml").read_text("utf-8")
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,8 +67,7 @@ class Entry:
 class Subject:
     """A profile as it was found."""
 
-    profile: Profile
-    loaded: LoadedConfig
+    store: Store
     entries: tuple[Entry, ...]
     index: Callable[[], IndexStatus]
     rebuild: Callable[[], object]  # of the index
@@ -90,12 +75,12 @@ class Subject:
     @property
     def root(self) -> str:
         """The profile's folder."""
-        return self.profile.root
+        return self.store.root
 
     @property
     def config(self) -> Config:
         """The profile's settings."""
-        return self.loaded.config
+        return self.store.config
 
     def memory_files(self) -> Iterator[str]:
         """Every Markdown file that may hold records; what a sync tool left is named elsewhere."""
@@ -113,33 +98,28 @@ class Subject:
         return [entry.path for entry in below if entry.kind == "file"]
 
     def read(self, path: str) -> bytes | None:
-        """A file's bytes. Each read has its own handles: there may be thousands of folders."""
+        """A file's bytes."""
         with Folder(self.root) as folder:
             return folder.read(path)
 
 
 def look_at(
-    profile: Profile,
-    loaded: LoadedConfig,
-    index: Callable[[], IndexStatus],
-    rebuild: Callable[[], object],
+    store: Store, index: Callable[[], IndexStatus], rebuild: Callable[[], object]
 ) -> Subject:
     """Take the inventory of a profile; a missing one is empty."""
-    listed = list(_listed(profile.root, ""))
+    listed = list(_listed(store.root, ""))
     entries = [entry for entry in listed if _concerns_us(entry)]
     waiting = [entry.path for entry in entries if entry.is_own and entry.kind == "folder"]
     while waiting:  # a loop, not a recursion: folders may be nested without end
-        found = list(_listed(profile.root, waiting.pop()))
-        entries += found
-        waiting += [entry.path for entry in found if entry.kind == "folder" and not entry.closed]
+        below = list(_listed(store.root, waiting.pop()))
+        entries += below
+        waiting += [entry.path for entry in below if entry.kind == "folder" and not entry.closed]
     # A project folder that only has its memory in it may well be open to others.
     ours_alone = all(_concerns_us(entry) or entry.path in _HARMLESS for entry in listed)
     known = {entry.path for entry in entries}
-    for path in {loaded.config.trim.archive_path, *([ROOT] if ours_alone else [])} - known:
-        entries += _look(profile.root, path)
-    return Subject(
-        profile=profile, loaded=loaded, entries=tuple(entries), index=index, rebuild=rebuild
-    )
+    for path in {store.config.trim.archive_path, *([ROOT] if ours_alone else [])} - known:
+        entries += _look(store.root, path)
+    return Subject(store=store, entries=tuple(entries), index=index, rebuild=rebuild)
 
 
 def _concerns_us(entry: Entry) -> bool:
@@ -169,10 +149,47 @@ def _look(root: str, path: str) -> Iterator[Entry]:
     yield Entry(path=path, kind=kind, mode=stat.S_IMODE(found.st_mode), names=names)
 
 
-def found(name: str, status: CheckStatus, message: str, hint: str | None = None) -> Check:
-    """One finding of the check with this id."""
-    label = LABELS.get(name, name.capitalize())
+class _Counted(int):
+    """A number that is printed with its noun: `{files:file}`."""
+
+    def __format__(self, noun: str) -> str:
+        return counted(int(self), noun) if noun else str(int(self))
+
+
+def found(
+    case: str, *, status: CheckStatus | None = None, **values: str | int | Sequence[str]
+) -> Check:
+    """What findings.toml says of a case such as `lock.killed`; `status` where it depends."""
+    name, _, kind = case.partition(".")
+    usual, message, *hint = _FINDINGS[name][kind]
+    printable = {
+        key: _Counted(value) if isinstance(value, int) else _shown(value)
+        for key, value in values.items()
+    }
+    texts = [text.format_map(printable) for text in (message, *hint)]
+    return _check(name, status or usual, *texts)
+
+
+def refused(name: str, message: str, hint: str | None) -> Check:
+    """An error as a finding: of a check that could not be made, or of a setting."""
+    return _check(name, "error", _shown(message), hint)
+
+
+def _check(name: str, status: CheckStatus, message: str, hint: str | None = None) -> Check:
+    label = _FINDINGS.get(name, {}).get("label", name.capitalize())
     return Check(id=name, label=label, status=status, message=message, hint=hint or None)
+
+
+def _shown(value: str | Sequence[str]) -> str:
+    """A text out of somebody's folder as a terminal may print it; of many the first, and how many more.
+
+    >>> _shown(["a", "b", "c", "d", "e"]), _shown("red \\x1b")
+    ('a, b, c and 2 more', "'red \\\\x1b'")
+    """
+    if isinstance(value, str):
+        return value if value.isprintable() else ascii(value)
+    first = ", ".join(map(_shown, value[:3]))
+    return first if len(value) <= 3 else f"{first} and {len(value) - 3:,} more"
 
 
 def bounded(checks: Iterable[Check]) -> Iterator[Check]:
@@ -194,28 +211,4 @@ def bounded(checks: Iterable[Check]) -> Iterator[Check]:
             continue
         yield from alike[:MOST_SHOWN]
         if more := alike[MOST_SHOWN:]:
-            yield found(name, status, f"And {len(more):,} more of this kind.")
-
-
-def shown(name: str) -> str:
-    """A name out of somebody's folder as a terminal may print it."""
-    return name if name.isprintable() else ascii(name)
-
-
-def number_of(count: int, noun: str) -> str:
-    """How many of them were looked at.
-
-    >>> number_of(0, "backup"), number_of(2, "backup")
-    ('none', '2 backups')
-    """
-    return counted(count, noun) if count else "none"
-
-
-def named(names: list[str]) -> str:
-    """The first few names, and how many there are beyond.
-
-    >>> named(["a", "b", "c", "d", "e"])
-    'a, b, c and 2 more'
-    """
-    first = ", ".join(map(shown, names[:3]))
-    return first if len(names) <= 3 else f"{first} and {len(names) - 3:,} more"
+            yield _check(name, status, f"And {len(more):,} more of this kind.")
