@@ -7,15 +7,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memolith.errors import FileChangedError
-from memolith.jobs.changes import Edits, applied, only_appends, replaced
+from memolith.jobs.changes import Edits, applied, only_appends, replaced, undone
 from memolith.jobs.history import _decode_change, _encode_change
-from memolith.jobs.taken_back import undone
 
 LINES = st.lists(
     st.sampled_from([b"a\n", b"b\n", b"c\r\n", b"\n", b"\xff\0\n", b"d e\n"]), max_size=12
 )
 LAST = st.sampled_from([b"", b"no newline"])
 TAILS = st.sampled_from([b"", b"later\n", b"\nlater\nmore\n"])
+
+
+def joined(data: bytes, tail: bytes) -> bytes:
+    """Whoever appends ends the last line first."""
+    is_open = data and tail and not data.endswith(b"\n") and not tail.startswith(b"\n")
+    return data + (b"\n" if is_open else b"") + tail
 
 
 @given(LINES, LAST, st.sets(st.integers(1, 12)), st.dictionaries(st.integers(1, 13), LINES), TAILS)
@@ -33,10 +38,11 @@ def test_undo_after_apply_gives_the_same_bytes_and_keeps_what_was_appended(
     if change is None:
         return
     assert _decode_change(_encode_change(change)) == change
-    after = applied(change, data + tail)
+    grown = joined(data, tail)
+    after = applied(change, grown)
     assert after.endswith(tail)
-    assert undone(change, after).data == data + tail
-    assert undone(change, after + b"more\n").data == data + tail + b"more\n"
+    assert undone(change, after).data == grown
+    assert undone(change, joined(after, b"more\n")).data == joined(grown, b"more\n")
 
 
 @given(LINES, LINES, LAST)
@@ -107,3 +113,13 @@ def test_lines_behind_the_end_are_told_from_others() -> None:
         assert change is not None
         assert only_appends(change) is is_addition
         assert applied(change, data).endswith(b"\nnew\n" if data else b"new\n")
+
+
+def test_what_was_appended_since_does_not_become_part_of_a_last_line_without_an_end() -> None:
+    edits = Edits("MEMORY.md", b"one\nmy last line")
+    edits.append(b"promoted\n")
+    change = edits.change()
+    assert change is not None
+    after = applied(change, b"one\nmy last line")
+    assert undone(change, after).data == b"one\nmy last line"
+    assert undone(change, after + b"- {record}\n").data == b"one\nmy last line\n- {record}\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from memolith.errors import FileChangedError, JobFailedError, JobNotFoundError, 
 from memolith.files.folder import Folder
 from memolith.files.locks import JOB_LOCK, OwnerLock
 from memolith.jobs.changes import replaced
-from memolith.jobs.job import Draft, Job, Plan, Snapshot, Workplace
+from memolith.jobs.job import Job, Plan, Snapshot, Workplace
 from memolith.jobs.run import run_job, run_unattended
 
 TRIM = {"trim.max_records": 3}
@@ -58,12 +59,12 @@ class Shout(Job[Plan]):
         self.data = snapshot.read("MEMORY.md") or b""
         return Plan(lines=("shout",))
 
-    def draft(self, plan: Plan, *, preview: bool) -> Draft:
+    def draft(self, plan: Plan, *, preview: bool) -> Plan:
         self.drafts += 1
         if callable(self.meanwhile):
             self.meanwhile()
         change = replaced("MEMORY.md", self.data, self.data.replace(b"record", b"RECORD"))
-        return Draft(changes=(change,) if change else ())
+        return replace(plan, changes=(change,) if change else ())
 
     def problem(self, before: object, after: object) -> str:
         return self.problems.pop(0) if self.problems else ""

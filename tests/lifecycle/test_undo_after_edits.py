@@ -10,10 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memolith import Memory
-from memolith.jobs.changes import Edits, applied, split_lines
+from memolith.jobs.changes import Edits, applied, split_lines, undone
 from memolith.jobs.history import scrubbed
 from memolith.jobs.reports import Change, JobReport
-from memolith.jobs.taken_back import undone
 
 if TYPE_CHECKING:
     from memolith.clock import Clock

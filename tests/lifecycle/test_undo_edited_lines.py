@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from memolith.errors import FileChangedError
 from memolith.jobs.apply import apply_changes
-from memolith.jobs.changes import Edits, applied, replaced, split_lines
+from memolith.jobs.changes import Edits, applied, replaced, split_lines, undone
 from memolith.jobs.reports import JobReport
-from memolith.jobs.taken_back import undone
 from tests.lifecycle.dreams import COOKIE, Life
 
 if TYPE_CHECKING:

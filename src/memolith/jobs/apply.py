@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import filterfalse
 
@@ -14,7 +14,7 @@ from memolith.files.ledger import is_output, note_archive
 from memolith.files.locks import JOB_LOCK, OwnerLock
 from memolith.files.notes import records_in
 from memolith.files.transaction import Transaction
-from memolith.jobs.changes import applied, lines_of, only_appends
+from memolith.jobs.changes import TakenBack, applied, lines_of, only_appends, undone
 from memolith.jobs.history import (
     Covered,
     encode_report,
@@ -27,10 +27,10 @@ from memolith.jobs.history import (
 )
 from memolith.jobs.job import Job, P, Reader, Workplace
 from memolith.jobs.reports import Change, JobReport
-from memolith.jobs.taken_back import TakenBack, kept_lines, undone
 from memolith.types import Stamp
 
 Contents = Mapping[str, bytes | None]
+_MOST_NAMED = 10
 Check = Callable[[Sequence[Change]], None]  # raises if what would be told does not hold any more
 
 
@@ -156,7 +156,7 @@ def undo_job(
                 transaction.remove(change.path, stamps[change.path])
             elif new[change.path] != now[change.path]:
                 transaction.replace(change.path, new[change.path], stamps[change.path])
-        told = tuple(kept_lines(files))  # the warnings of before were about what is taken back
+        told = tuple(_kept_lines(files))  # the warnings of before were about what is taken back
         undo = replace(report, status="undone", warnings=told, backup=backup)
         note_undone(transaction, report, covered)
         transaction.replace(job_path(undo), encode_report(undo), folder.stamp(job_path(report)))
@@ -232,6 +232,23 @@ def _check_newer_jobs(folder: Folder, report: JobReport, files: Mapping[str, Tak
                     path=change.path,
                     hint=f"Undo that one first: memolith jobs undo {job.id}",
                 )
+
+
+def _kept_lines(files: Mapping[str, TakenBack]) -> Iterator[str]:
+    """A sentence for each file where lines were kept, or where nothing of the job was left."""
+    for path, file in files.items():
+        named = ", ".join(f"#L{number}" for number in file.theirs[:_MOST_NAMED])
+        if file.nothing_stood:
+            yield f"No line that the job wrote into {path} stands there any more: it was left as it is."
+        elif len(file.theirs) == 1:
+            yield f"{path}{named} was changed or added since among the lines of this job, so it was kept."
+        elif file.theirs:
+            more = len(file.theirs) - _MOST_NAMED
+            and_more = f" and {more:,} more" if more > 0 else ""
+            yield (
+                f"{len(file.theirs):,} lines of {path} were changed or added since among the lines of this job,"
+                f" so they were kept: {named}{and_more}."
+            )
 
 
 def _inserted(change: Change) -> bytes:

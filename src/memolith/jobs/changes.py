@@ -1,8 +1,10 @@
-"""A change to a file as hunks of lines: made from edits, applied, and undone."""
+"""A change to a file as hunks of lines: made from edits, applied, and undone, also where others edited the file since."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
 from hashlib import sha256
 
 from memolith.errors import FileChangedError
@@ -47,8 +49,8 @@ class Edits:
         hunks = tuple(self._hunks())
         if not hunks and not self._created:
             return None
-        after = b"".join(with_hunks(self._lines, hunks))
-        kept = tuple(b"".join(marks(lines)) for lines in _kept(self._lines, hunks))
+        after = b"".join(_with_hunks(self._lines, hunks))
+        kept = tuple(b"".join(map(_mark, lines)) for lines in _kept(self._lines, hunks))
         return Change(
             path=self.path,
             created=self._created,
@@ -58,33 +60,31 @@ class Edits:
             kept=kept,
         )
 
+    def lines(self) -> list[bytes]:
+        """The lines of the file with the edits made."""
+        return _with_hunks(self._lines, self._hunks())
+
     def _hunks(self) -> Iterator[Hunk]:
         at, lines = 0, self._lines
         for start in sorted({*self._gone, *self._inserted}):
             if start < at:
                 continue  # part of the hunk before
-            end, inserted = start, self._inserted.get(start, b"")
-            while end in self._gone:
-                end += 1
-                inserted += self._inserted.get(end, b"")
-            removed = b"".join(lines[start:end])
+            at, inserted = start, self._inserted.get(start, b"")
+            while at in self._gone:
+                at += 1
+                inserted += self._inserted.get(at, b"") if at in self._gone else b""
+            removed = b"".join(lines[start:at])
             if removed != inserted:
                 yield Hunk(line=start, removed=removed, inserted=inserted)
-            at = end + 1
 
 
 def replaced(path: str, before: bytes | None, after: bytes) -> Change | None:
     """The change from one content to another: the lines from the first to the last that differ."""
     old, new = split_lines(before or b""), split_lines(after)
-    first = 0
-    while first < min(len(old), len(new)) and old[first] == new[first]:
-        first += 1
-    same = 0
-    while same < min(len(old), len(new)) - first and old[-1 - same] == new[-1 - same]:
-        same += 1
+    head, tail = _same_ends(old, new)
     edits = Edits(path, before)
-    edits.remove(range(first + 1, len(old) - same + 1))
-    edits.insert(first + 1, b"".join(new[first : len(new) - same]))
+    edits.remove(range(head + 1, len(old) - tail + 1))
+    edits.insert(head + 1, b"".join(new[head : len(new) - tail]))
     return edits.change()
 
 
@@ -103,8 +103,7 @@ def applied(change: Change, current: bytes | None) -> bytes:
     if is_there == change.created or not begins_with(data, change.before):
         raise not_as_planned(change.path)
     size = change.before.size
-    lines = with_hunks(split_lines(data[:size]), change.hunks)
-    return b"".join(lines) + data[size:]
+    return b"".join(_with_hunks(split_lines(data[:size]), change.hunks)) + data[size:]
 
 
 def begins_with(data: bytes, snapped: Snapped) -> bool:
@@ -133,73 +132,16 @@ def split_lines(data: bytes) -> list[bytes]:
     return [*lines, last] if last else lines
 
 
-def marks(lines: Iterable[bytes]) -> list[bytes]:
-    """A few bytes for each line, by which it is known again; the last bit says whether it is a heading."""
-    return [_mark(line) for line in lines]
-
-
-def _mark(line: bytes) -> bytes:
-    digest = sha256(line.removesuffix(b"\n")).digest()  # some editors leave out the last line end
-    last = digest[_MARK_SIZE] & ~_HEADING | line.startswith(b"#")
-    return digest[: _MARK_SIZE - 1] + bytes([last])
-
-
-def each_mark(data: bytes) -> list[bytes]:
-    """The marks of many lines, one by one."""
-    return [data[at : at + _MARK_SIZE] for at in range(0, len(data), _MARK_SIZE)]
-
-
-def is_heading(mark: bytes) -> bool:
-    """Whether this is the mark of a heading."""
-    return bool(mark[-1] & _HEADING)
-
-
-def removed_lines(changes: Iterable[Change]) -> Iterator[tuple[str, bytes]]:
-    """The lines that go, each with its file."""
+def inserted_lines(changes: Iterable[Change]) -> Iterator[bytes]:
+    """The lines that come."""
     for change in changes:
         for hunk in change.hunks:
-            yield from ((change.path, line) for line in split_lines(hunk.removed))
-
-
-def inserted_lines(changes: Iterable[Change]) -> Iterator[tuple[str, bytes]]:
-    """The lines that come, each with its file."""
-    for change in changes:
-        for hunk in change.hunks:
-            yield from ((change.path, line) for line in split_lines(hunk.inserted))
+            yield from split_lines(hunk.inserted)
 
 
 def lines_of(hunk: Hunk) -> list[bytes]:
     """The lines that come or go."""
     return split_lines(hunk.removed) + split_lines(hunk.inserted)
-
-
-def with_hunks(lines: list[bytes], hunks: Iterable[Hunk]) -> list[bytes]:
-    """The lines with what each hunk puts in the place of others."""
-    result: list[bytes] = []
-    at = 0
-    for hunk in hunks:
-        result += lines[at : hunk.line]
-        result += split_lines(hunk.inserted)
-        at = hunk.line + len(split_lines(hunk.removed))
-    return result + lines[at:]
-
-
-def reversed_hunks(hunks: Iterable[Hunk]) -> Iterator[Hunk]:
-    """The hunks that lead back, with their places in the new file."""
-    shift = 0
-    for hunk in hunks:
-        yield Hunk(line=hunk.line + shift, removed=hunk.inserted, inserted=hunk.removed)
-        shift += len(split_lines(hunk.inserted)) - len(split_lines(hunk.removed))
-
-
-def _kept(lines: list[bytes], hunks: tuple[Hunk, ...]) -> Iterator[list[bytes]]:
-    """The lines above, between and below the hunks; of a file that only grows, the last few."""
-    grows = all(hunk.line == len(lines) for hunk in hunks)
-    at = max(0, len(lines) - _ABOVE_AN_END) if grows else 0
-    for hunk in hunks:
-        yield lines[at : hunk.line]
-        at = hunk.line + len(split_lines(hunk.removed))
-    yield lines[at:]
 
 
 def not_yet_archived(archive: bytes, lines: Iterable[bytes]) -> bytes:
@@ -226,3 +168,224 @@ def with_values(line: bytes, **values: object) -> bytes:
         is_part = isinstance(value, dict) and isinstance(old, dict)
         known[key] = {**old, **value} if is_part else value  # type: ignore[dict-item]
     return start + encode_json(known) + line[len(line.rstrip(b"\r\n")) :]
+
+
+@dataclass(frozen=True, slots=True)
+class TakenBack:
+    """A file with a change taken back, and what of it others had touched."""
+
+    data: bytes
+    theirs: tuple[int, ...] = ()  # numbers of lines that others changed or added among the job's
+    touched: frozenset[bytes] = frozenset()  # those lines, and lines of the job that are gone
+    nothing_stood: bool = False  # none of the lines that the job wrote
+
+
+def undone(change: Change, current: bytes | None) -> TakenBack:
+    """The file with the change taken back, and everything else as it is there now.
+
+    Of lines that the job added, those that nobody touched go. Raises FileChangedError when lines it
+    wrote in the place of others were changed since, for both would be there then.
+    """
+    data = current or b""
+    if begins_with(data, change.after):
+        wrote, since = split_lines(data[: change.after.size]), data[change.after.size :]
+        old = b"".join(_with_hunks(wrote, _reversed(change.hunks)))
+        is_glued = old and since and not old.endswith(b"\n") and not since.startswith(b"\n")
+        return TakenBack(old + (b"\n" if is_glued else b"") + since)
+    ours = _new_lines(change)
+    if begins_with(data, change.before) and ours.isdisjoint(
+        split_lines(data[change.before.size :])
+    ):  # taken back already, as by restoring a backup; or of what it added nothing is left
+        if only_appends(change):
+            return TakenBack(data, touched=ours, nothing_stood=True)
+        return TakenBack(data)
+    return _Edited(change, data).taken_back(ours)
+
+
+class _Edited:
+    """A file that was edited since a job wrote it, aligned with the marks of the lines that the job left."""
+
+    def __init__(self, change: Change, data: bytes) -> None:
+        self._path, self._data, self._lines = change.path, data, split_lines(data)
+        self._hunks: list[
+            tuple[int, list[bytes], list[bytes]]
+        ] = []  # place, what it wrote, took out
+        self._old: list[bytes] = []
+        for marks, hunk in zip(change.kept, [*_reversed(change.hunks), None], strict=True):
+            self._old += (marks[at : at + _MARK_SIZE] for at in range(0, len(marks), _MARK_SIZE))
+            if hunk is not None:
+                wrote = split_lines(hunk.removed)
+                self._hunks.append((len(self._old), wrote, split_lines(hunk.inserted)))
+                self._old += map(_mark, wrote)
+        self._new = list(map(_mark, self._lines))
+        self._now = _aligned(self._old, self._new)
+
+    def taken_back(self, wrote: frozenset[bytes]) -> TakenBack:
+        """Find what the job wrote, as a whole or line by line, and where what it took out belongs."""
+        edits, come = Edits(self._path, self._data), list[int]()  # a place for each line that comes
+        gone, theirs = set[int](), set[int]()
+        for at, ours, back in self._hunks:
+            if not ours and any(self._are_at(place, back) for place in range(*self._gap(at))):
+                continue  # somebody else has put it back
+            whole = self._whole(at, ours)
+            if whole is not None:
+                found, others = set(range(whole, whole + len(ours))), set[int]()
+                edits.insert(whole + 1, b"".join(back))
+                come += [whole] * len(back)
+            else:
+                found, others = (set(), set()) if back else self._left_of(at, ours)
+            if (ours and not found) or not gone.isdisjoint(found):
+                raise self._changed(self._place(at), ours)
+            gone |= found
+            theirs |= others
+        edits.remove(place + 1 for place in gone)
+        *above, last = edits.lines() or [b""]
+        return TakenBack(
+            b"".join([*map(_ended, above), last]),
+            tuple(
+                1 + at + sum(place <= at for place in come) - sum(place < at for place in gone)
+                for at in sorted(theirs)
+            ),
+            wrote.difference(map(_ended, self._lines)) | {self._lines[at] for at in theirs},
+        )
+
+    def _whole(self, at: int, wrote: list[bytes]) -> int | None:
+        """Where all lines of a hunk are one below the other: in their place, or else nearest to it."""
+        place = self._now[at] if wrote and at in self._now else self._place(at)
+        if self._are_at(place, wrote):
+            return place
+        firsts = (start for start, line in enumerate(self._lines) if line == wrote[0])
+        moved = (start for start in firsts if self._are_at(start, wrote))
+        return min(moved, key=lambda start: abs(start - place), default=None)
+
+    def _left_of(self, at: int, wrote: list[bytes]) -> tuple[set[int], set[int]]:
+        """Which lines are still those that the job added, and which others are among them.
+
+        At the edges, so many of these as lines are missing there.
+        """
+        there = [number for number in range(at, at + len(wrote)) if number in self._now]
+        ours = [self._now[number] for number in there]
+        if not any(self._lines[place].strip() for place in ours):
+            return set(), set()
+        first = max(self._gap(there[0])[0], ours[0] - (there[0] - at))
+        last = min(self._gap(there[-1] + 1)[1], ours[-1] + at + len(wrote) - there[-1])
+        others = {place for place in range(first, last) if self._lines[place].strip()}
+        return set(ours), others.difference(ours)
+
+    def _around(self, at: int) -> tuple[int, int]:
+        """The nearest old lines above and below an old place that are still there."""
+        above, below = at - 1, at
+        while above >= 0 and above not in self._now:
+            above -= 1
+        while below < len(self._old) and below not in self._now:
+            below += 1
+        return above, below
+
+    def _gap(self, at: int) -> tuple[int, int]:
+        """The lines between these two."""
+        above, below = self._around(at)
+        return self._now.get(above, -1) + 1, self._now.get(below, len(self._lines))
+
+    def _place(self, at: int) -> int:
+        """Above which line something belongs that was above this old line.
+
+        Lines in between were edited, removed or are new. It stays under its heading, and otherwise
+        as many lines from the last one that is the same as it was, or right above the next.
+        """
+        above, below = self._around(at)
+        start, end = self._gap(at)
+        before, edited = at - above - 1, below - above - 1
+        as_before = before == 0 or edited == end - start or before < edited
+        place = min(start + before, end) if as_before else end
+        headings = sum(map(_is_heading, self._old[above + 1 : at]))
+        tops = [number for number in range(start, end) if _is_heading(self._new[number])]
+        first = tops[min(headings, len(tops)) - 1] + 1 if headings and tops else start
+        last = tops[headings] if headings < len(tops) else end
+        return max(first, min(place, last))
+
+    def _are_at(self, start: int, lines: list[bytes]) -> bool:
+        return self._lines[start : start + len(lines)] == lines
+
+    def _changed(self, start: int, wrote: list[bytes]) -> FileChangedError:
+        """That the first line is edited which is not as the job left it."""
+        same = 0
+        while same < len(wrote) and self._are_at(start + same, [wrote[same]]):
+            same += 1
+        number = max(1, min(start + same + 1, len(self._lines)))
+        return FileChangedError(
+            f"{self._path}#L{number} was changed since, in the lines this job is about,"
+            " so it was left as it is.",
+            path=self._path,
+            hint="Undo newer jobs first, or run the job again: memolith jobs list",
+        )
+
+
+def _aligned(old: Sequence[bytes], new: Sequence[bytes]) -> dict[int, int]:
+    """Where each old line is now that is still there.
+
+    What is the same at the beginning and at the end costs nothing; the rest is aligned by difflib.
+    """
+    head, tail = _same_ends(old, new)
+    middle = old[head : len(old) - tail], new[head : len(new) - tail]
+    found = SequenceMatcher(None, *middle, autojunk=False).get_matching_blocks()
+    blocks = [(at + head, place + head, size) for at, place, size in found]
+    blocks += [(0, 0, head), (len(old) - tail, len(new) - tail, tail)]
+    return {at + n: place + n for at, place, size in blocks for n in range(size)}
+
+
+def _same_ends(old: Sequence[bytes], new: Sequence[bytes]) -> tuple[int, int]:
+    """How many lines are the same at the beginning, and of the rest at the end."""
+    most = min(len(old), len(new))
+    head = next((at for at in range(most) if old[at] != new[at]), most)
+    tail = next((at for at in range(most - head) if old[-1 - at] != new[-1 - at]), most - head)
+    return head, tail
+
+
+def _new_lines(change: Change) -> frozenset[bytes]:
+    """The lines that a job wrote and that were not there before, if only without a line end."""
+    old = {_ended(line) for hunk in change.hunks for line in split_lines(hunk.removed)}
+    return frozenset(line for line in inserted_lines([change]) if line.strip()) - old
+
+
+def _ended(line: bytes) -> bytes:
+    return line.removesuffix(b"\n") + b"\n"
+
+
+def _mark(line: bytes) -> bytes:
+    """A few bytes by which a line is known again; the last bit says whether it is a heading."""
+    digest = sha256(line.removesuffix(b"\n")).digest()  # some editors leave out the last line end
+    last = digest[_MARK_SIZE] & ~_HEADING | line.startswith(b"#")
+    return digest[: _MARK_SIZE - 1] + bytes([last])
+
+
+def _is_heading(mark: bytes) -> bool:
+    return bool(mark[-1] & _HEADING)
+
+
+def _with_hunks(lines: list[bytes], hunks: Iterable[Hunk]) -> list[bytes]:
+    """The lines with what each hunk puts in the place of others."""
+    result: list[bytes] = []
+    at = 0
+    for hunk in hunks:
+        result += lines[at : hunk.line]
+        result += split_lines(hunk.inserted)
+        at = hunk.line + len(split_lines(hunk.removed))
+    return result + lines[at:]
+
+
+def _reversed(hunks: Iterable[Hunk]) -> Iterator[Hunk]:
+    """The hunks that lead back, with their places in the new file."""
+    shift = 0
+    for hunk in hunks:
+        yield Hunk(line=hunk.line + shift, removed=hunk.inserted, inserted=hunk.removed)
+        shift += len(split_lines(hunk.inserted)) - len(split_lines(hunk.removed))
+
+
+def _kept(lines: list[bytes], hunks: tuple[Hunk, ...]) -> Iterator[list[bytes]]:
+    """The lines above, between and below the hunks; of a file that only grows, the last few."""
+    grows = all(hunk.line == len(lines) for hunk in hunks)
+    at = max(0, len(lines) - _ABOVE_AN_END) if grows else 0
+    for hunk in hunks:
+        yield lines[at : hunk.line]
+        at = hunk.line + len(split_lines(hunk.removed))
+    yield lines[at:]

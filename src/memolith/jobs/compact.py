@@ -35,7 +35,7 @@ from memolith.jobs.compact_plan import (
 )
 from memolith.jobs.history import UNDONE, undone_by
 from memolith.jobs.integrity import new_findings
-from memolith.jobs.job import Draft, Job, Reader, Snapshot, Workplace
+from memolith.jobs.job import Job, Reader, Snapshot, Workplace
 from memolith.jobs.long_memory import ARCHIVE, LongMemory, your_lines
 from memolith.jobs.reports import Change, Hunk
 from memolith.jobs.summaries import long_statements, statements_of, still_told, summary_record
@@ -117,10 +117,10 @@ class CompactJob(Job[CompactPlan]):
         scope = self._scope(undone, snapshot.ledger().secret)
         return plan_compaction(snapshot.read(self._path) or b"", scope, self._clock.day_of)
 
-    def draft(self, plan: CompactPlan, *, preview: bool) -> Draft:
+    def draft(self, plan: CompactPlan, *, preview: bool) -> CompactPlan:
         """Have the summaries written, and lay out the files with them."""
         if preview and plan.counts["compacted"] > _MOST_PREVIEWED:
-            return Draft(changes=(), warnings=(*plan.warnings, _NOT_DRAFTED))
+            return replace(plan, warnings=(*plan.warnings, _NOT_DRAFTED))
         summariser = Rules() if preview else self._summariser
         written = self._written(plan.groups, summariser)
         checked = [one.checked for one in written]
@@ -139,15 +139,16 @@ class CompactJob(Job[CompactPlan]):
         came = sum(one.summary is not None for one in written)
         after = {"after": plan.counts["before"] - gone + came, "summaries": came}
         by_model = {} if type(summariser) is Rules else model_counts(checked)
-        draft = Draft(
+        draft = replace(
+            plan,
             changes=tuple(change for change in changes if change is not None),
             lines=tuple(lines),
-            counts={**after, **by_model},
+            counts={**plan.counts, **after, **by_model},
             warnings=tuple(warnings),
         )
         return draft if preview else self._validated(draft)
 
-    def _validated(self, draft: Draft) -> Draft:
+    def _validated(self, draft: CompactPlan) -> CompactPlan:
         """With what leads nowhere, or is in the open, once these changes are made; nothing is repaired for that."""
         try:
             new = new_findings(self._seen, draft.changes, self._now)

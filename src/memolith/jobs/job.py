@@ -115,7 +115,7 @@ def _require_as_read(
             raise not_as_planned(path)
         if len(data) > seen.size:
             if told is None:
-                told = set().union(*(sources_of(line) for _, line in inserted_lines(changes)))
+                told = set().union(*map(sources_of, inserted_lines(changes)))
             facts = facts_in(path, data[seen.size :])
             gone = facts.secret.union(one.supersedes for one in facts.records if one.supersedes)
             if not told.isdisjoint((*gone, *map(short_id, gone))):
@@ -128,22 +128,12 @@ def _is_memory(path: str) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What a job is going to do, as a value; jobs that write texts later add what they need to know."""
+    """What a job is going to do, as a value; a job that writes texts adds their changes later."""
 
     lines: tuple[str, ...] = ()  # for people
     skipped: str = ""  # why there is nothing to do
     counts: Mapping[str, int] = field(default_factory=dict)
     changes: tuple[Change, ...] = ()  # archives first, MEMORY.md last
-    warnings: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Draft:
-    """The finished changes of a plan whose texts had to be written."""
-
-    changes: tuple[Change, ...]
-    lines: tuple[str, ...] = ()  # for people, instead of those of the plan
-    counts: Mapping[str, int] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
 
 
@@ -200,10 +190,10 @@ class Job(ABC, Generic[P]):
     def plan(self, snapshot: Snapshot) -> P:
         """What is to be done."""
 
-    def draft(self, plan: P, *, preview: bool) -> Draft:
-        """Write the texts, if there are any; may be slow, and may fail. A preview costs nothing: rules only."""
+    def draft(self, plan: P, *, preview: bool) -> P:
+        """The plan with its texts, if it has any; may be slow, and may fail. A preview costs nothing: rules only."""
         del preview
-        return Draft(changes=plan.changes, warnings=plan.warnings)
+        return plan
 
     def problem(self, before: Reader, after: Reader) -> str:
         """What is wrong with the files after the change, judged by their bytes; "" when nothing is."""

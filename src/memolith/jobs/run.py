@@ -147,15 +147,15 @@ def _drafted(
         return replace(
             report, status="skipped", reason=plan.skipped, counts=plan.counts, warnings=warnings
         )
-    draft = job.draft(plan, preview=preview)
-    if not draft.changes and not preview:
+    plan = job.draft(plan, preview=preview)
+    if not plan.changes and not preview:
         return replace(report, status="skipped", reason="nothing would change", warnings=warnings)
     return replace(
         report,
-        lines=draft.lines or plan.lines,
-        counts={**plan.counts, **draft.counts},
-        changes=tuple(sorted(draft.changes, key=lambda change: not only_appends(change))),
-        warnings=(*warnings, *draft.warnings),
+        lines=plan.lines,
+        counts=plan.counts,
+        changes=tuple(sorted(plan.changes, key=lambda change: not only_appends(change))),
+        warnings=(*warnings, *plan.warnings),
         read=snapshot.digests(),
     )
 
