@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from memolith.jobs.recall_state import Recalled, RecallState, score
-from memolith.jobs.recalls import Shown, Used, fold
+from memolith.jobs.recalls import Recalled, RecallState, Shown, Used, fold, score
 
 NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)
 
@@ -69,7 +68,6 @@ def test_the_source_is_cited_rather_than_our_own_copy_of_it() -> None:
 def test_shown_and_used_are_counted_apart() -> None:
     use = Used(
         at=NOW.replace(hour=13),
-        day="2026-11-15",
         path="memory/2026-11-01.md",
         first_line=1,
         last_line=9,
@@ -86,14 +84,12 @@ def test_what_only_filled_the_list_is_shown_but_not_recalled() -> None:
 def test_reading_what_was_never_shown_or_elsewhere_is_no_use() -> None:
     before = Used(
         at=NOW - timedelta(days=9),
-        day="2026-11-06",
         path="memory/2026-11-01.md",
         first_line=3,
         last_line=3,
     )
     elsewhere = Used(
         at=NOW.replace(hour=13),
-        day="2026-11-15",
         path="memory/2026-11-01.md",
         first_line=4,
         last_line=9,
@@ -103,7 +99,7 @@ def test_reading_what_was_never_shown_or_elsewhere_is_no_use() -> None:
 
 
 def test_a_record_is_used_by_its_id() -> None:
-    use = Used(at=NOW.replace(hour=13), day="2026-11-15", record_id="r1")
+    use = Used(at=NOW.replace(hour=13), record_id="r1")
     assert entry_of(shown(record_id="r1"), use).used == 1
 
 

@@ -11,14 +11,7 @@ from hypothesis import strategies as st
 
 from memolith import Memory
 from memolith.files.folder import Folder
-from memolith.jobs.recall_state import (
-    RECALLS,
-    SIGNALS,
-    RecallState,
-    encode_recalls,
-    encode_signals,
-    read_state,
-)
+from memolith.jobs.recalls import RECALLS, SIGNALS, RecallState, read_state
 
 # As the seed shows it.
 SEED = {
@@ -61,15 +54,15 @@ def test_the_state_of_the_seed_is_read(root: str) -> None:
 
 def test_what_is_written_has_the_shape_of_the_seed_and_is_read_back(root: str) -> None:
     state = state_of(root, SEED)
-    written = json.loads(encode_recalls(state))
+    written = json.loads(state.files()[RECALLS])
     (entry,) = written["entries"].values()
     (seed,) = SEED["entries"].values()  # type: ignore[attr-defined]
     assert {key: entry[key] for key in seed} == seed
     assert (written["version"], written["updatedAt"]) == (1, SEED["updatedAt"])
-    (signal,) = json.loads(encode_signals(state)).items()
+    (signal,) = json.loads(state.files()[SIGNALS]).items()
     assert signal[0] == "memory:memory/2026-04-09.md:12:15"
     assert 0 < signal[1] <= 1
-    assert state_of(root, encode_recalls(state), encode_signals(state)) == state
+    assert state_of(root, *state.files().values()) == state
 
 
 def test_a_broken_state_is_an_empty_one_and_is_named(root: str) -> None:
@@ -118,12 +111,12 @@ def test_no_hand_made_state_is_fatal(
     state = state_of(root, {"entries": {"key": _SEED_ENTRY | changed}}, signals)
     for entry in state.entries.values():
         assert 0 <= entry.total_score <= entry.recalls <= entry.shown
-    assert all(0 <= value <= 1 for value in json.loads(encode_signals(state)).values())
-    again = state_of(root, encode_recalls(state), encode_signals(state))
+    assert all(0 <= value <= 1 for value in json.loads(state.files()[SIGNALS]).values())
+    again = state_of(root, *state.files().values())
     assert again.entries.keys() == state.entries.keys()
 
 
 def test_moments_survive(root: str) -> None:
     moment = datetime(2026, 11, 15, 3, tzinfo=UTC)
     state = RecallState(updated=moment)
-    assert state_of(root, encode_recalls(state), encode_signals(state)) == state
+    assert state_of(root, *state.files().values()) == state

@@ -11,9 +11,13 @@ import pytest
 from memolith import Memory
 from memolith.clock import Clock
 from memolith.errors import NotFoundError
+from memolith.files.transaction import Transaction
+from memolith.jobs import recalls
 from tests.lifecycle.dreams import COOKIE, DIARY, LOG, Life, tree
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tests.conftest import StoppedTime
 
 
@@ -281,7 +285,32 @@ def test_a_proposal_waits_and_is_applied_as_it_was_shown(
     assert life.read() == before
     life.memory.jobs.apply(report.id)
     assert len(life.promoted()) == 1
+    life.write("MEMORY.md", before)  # taken out by hand before the next dream
     assert life.memory.jobs.dream().status == "skipped"
+    assert "has left" in life.memory.jobs.explain(f"{LOG}#L5").reason
+
+
+def test_a_dream_is_stored_with_what_it_knows_of_recalls_in_one_transaction(
+    life: Life, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commits: list[Sequence[str]] = []
+    real = Transaction.commit
+
+    def commit(transaction: Transaction) -> None:
+        commits.append([step.path for step in transaction._steps])
+        real(transaction)
+
+    monkeypatch.setattr(Transaction, "commit", commit)
+    life.ask("what does Cookie weigh?", "carrots for the dog?")
+    assert life.memory.jobs.dream().status == "done"
+    (paths,) = commits
+    assert {"MEMORY.md", "DREAMS.md", recalls.RECALLS, recalls.SIGNALS, recalls.LOG} <= set(paths)
+    commits.clear()
+    life.ask("did it rain in the valley?", days=1)
+    assert life.memory.jobs.dream().status == "skipped"
+    assert [set(paths) for paths in commits] == [
+        {"DREAMS.md", recalls.RECALLS, recalls.SIGNALS, *recalls.LOGS}
+    ]
 
 
 def test_a_hand_edit_while_dreaming_wins(life: Life) -> None:

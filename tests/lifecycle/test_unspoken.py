@@ -10,16 +10,16 @@ import pytest
 
 from memolith import Memory
 from memolith.errors import MemolithError, WriterBusyError
-from memolith.files import recall_log
-from memolith.jobs import dream, recall_state
-from memolith.jobs.recall_state import read_state
+from memolith.jobs import dream, recalls
+from memolith.jobs.dream import DreamJob
+from memolith.jobs.recalls import read_state
 from tests.lifecycle.dreams import COOKIE, LOG, Life
 
 if TYPE_CHECKING:
     from tests.conftest import StoppedTime
 
 SAFE = "The code of the safe in the office is 4711"
-STATE = (recall_state.RECALLS, recall_state.SIGNALS, recall_log.LOG, recall_log.OLDER_LOG)
+STATE = (recalls.RECALLS, recalls.SIGNALS, *recalls.LOGS)
 
 
 @pytest.fixture
@@ -29,8 +29,8 @@ def life(root: str, stopped_time: StoppedTime) -> Life:
 
 def known(life: Life, text: str) -> bool:
     """Whether any file of machine state that tells of recalls says this."""
-    folder = Path(life.memory.root, recall_state.DREAMS_FOLDER)
-    paths = {*STATE, *(f"{recall_state.DREAMS_FOLDER}/{path.name}" for path in folder.glob("*"))}
+    folder = Path(life.memory.root, recalls.DREAMS_FOLDER)
+    paths = {*STATE, *(f"{recalls.DREAMS_FOLDER}/{path.name}" for path in folder.glob("*"))}
     return any(text in life.read(path) for path in paths)
 
 
@@ -54,7 +54,7 @@ def test_a_record_that_became_secret_is_gone_after_the_next_dream(life: Life) ->
     assert not known(life, "4711")
     assert known(life, COOKIE)
     state = read_state(lambda path: life.read(path).encode() or None)
-    assert set(json.loads(life.read(recall_state.SIGNALS))) == set(state.entries)
+    assert set(json.loads(life.read(recalls.SIGNALS))) == set(state.entries)
 
 
 @pytest.mark.parametrize("where", ["MEMORY.md", "the daily log"])
@@ -84,7 +84,7 @@ def test_what_could_not_be_read_goes_with_a_secret(life: Life) -> None:
     life.memory.remember(SAFE)
     life.ask("code of the safe", days=1)
     life.memory.jobs.dream()
-    life.write(f"{recall_state.RECALLS}.damaged-20260101T000000", SAFE)
+    life.write(f"{recalls.RECALLS}.damaged-20260101T000000", SAFE)
     life.memory.jobs.dream()
     assert known(life, SAFE)
     mark_secret(life, "MEMORY.md", daily_log(life))
@@ -112,18 +112,18 @@ def test_forget_takes_out_what_a_summary_told_of_the_record(
     assert not known(life, "4711")
 
 
-def test_what_is_forgotten_while_a_dream_is_stored_stays_forgotten(
-    life: Life, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("when", ["planned", "stored"])
+def test_what_is_forgotten_during_a_dream_stays_forgotten(
+    life: Life, monkeypatch: pytest.MonkeyPatch, when: str
 ) -> None:
-    """Whoever forgets waits until the dream is stored, or the dream is stored without it."""
+    """Who forgets while it is planned has it planned again; who forgets while it is stored waits."""
     secret = life.memory.remember(SAFE)
     life.ask(secret.text, "Cookie the dog", days=1)
     other = Memory(life.memory.root, settings={"store.lock_timeout_seconds": 0.01})
-    real = dream.read_recalls
+    real, stored = dream.read_recalls, DreamJob.keep_state
     waited = []
 
-    def read(*given: Any) -> Any:
-        made = real(*given)
+    def forget() -> None:
         try:
             other.forget(secret.id)
             waited.append(False)
@@ -131,10 +131,21 @@ def test_what_is_forgotten_while_a_dream_is_stored_stays_forgotten(
             waited.append(True)
         except MemolithError:  # it is forgotten already
             waited.append(False)
+
+    def read(*given: Any) -> Any:
+        made = real(*given)
+        if when == "planned":
+            forget()
         return made
 
+    def keep(*given: Any, **more: Any) -> None:
+        stored(*given, **more)
+        if when == "stored":
+            forget()
+
     monkeypatch.setattr(dream, "read_recalls", read)
+    monkeypatch.setattr(DreamJob, "keep_state", keep)
     life.memory.jobs.dream()
-    assert waited == [False, True]
-    assert not known(life, SAFE)
+    assert waited == ([False, False] if when == "planned" else [True])
+    assert known(life, SAFE) == (when == "stored")
     assert known(life, COOKIE)

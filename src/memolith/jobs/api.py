@@ -17,7 +17,7 @@ from memolith.jobs import apply, approve, diffs, history, reports
 from memolith.jobs.chat import read_chat
 from memolith.jobs.compact import CompactJob
 from memolith.jobs.compact_plan import is_over
-from memolith.jobs.dream import DreamJob, save_recalls
+from memolith.jobs.dream import DreamJob
 from memolith.jobs.dream_status import dream_status, explain
 from memolith.jobs.experiences import ExperienceJob
 from memolith.jobs.flush import NAME, covered, flush
@@ -26,7 +26,7 @@ from memolith.jobs.integrity import scan
 from memolith.jobs.job import Job, P, Workplace, index_changes, purge_index
 from memolith.jobs.relationships import relationships, stored_experiences
 from memolith.jobs.reports import JobList, JobReport
-from memolith.jobs.run import ANOTHER_JOB, apply_proposal, run_job, run_unattended, trim
+from memolith.jobs.run import apply_proposal, run_job, run_unattended, trim
 from memolith.jobs.scheduler import Run, last_runs, note_run
 from memolith.jobs.timeline import open_chats, receipts
 from memolith.jobs.trim import TrimJob
@@ -120,12 +120,7 @@ class Jobs:
         """
         place = replace(self._place, progress=progress) if progress else self._place
         job = DreamJob(place, again=again)
-        report = self._synced(run_job(place, job, dry_run=dry_run))
-        if dry_run or report.reason == ANOTHER_JOB:
-            return report
-        aside = save_recalls(self._place, job, with_diary=report.status == "skipped")
-        warnings = tuple(f"{path} could not be read in full; it was set aside." for path in aside)
-        return replace(report, warnings=(*report.warnings, *warnings))
+        return self._synced(run_job(place, job, dry_run=dry_run))
 
     def dream_status(self) -> reports.DreamStatus:
         """What is tracked, and what a dream would promote now."""

@@ -58,6 +58,8 @@ def apply_changes(
         _write(transaction, done, after, stamps)
         if report.status == "proposed":
             transaction.remove(job_path(report), folder.stamp(job_path(report)))
+        if job is not None:
+            job.keep_state(transaction, after, is_skipped=False)
         transaction.commit()
         found = {path: folder.read(path) or b"" for path in after}
         problem = _not_as_written(done, found, after) or _problem(job, folder, before, found)

@@ -1,34 +1,26 @@
 """Dreaming: what is asked for again and again is promoted into MEMORY.md, whole and cited.
 
-The change to MEMORY.md and the diary is a job like any other: planned, shown, applied, undone. What is
-known of recalls is machine state, made of their log alone; `save_recalls` stores it once, after the job.
+The change to MEMORY.md and the diary is a job like any other: planned, shown, applied, undone. What is known of
+recalls is machine state, made of their log alone; it is stored with the job, in the same transaction.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from memolith.files import layout, recall_log
-from memolith.files.promoted import (
-    END,
-    MARK,
-    Block,
-    PromotedFact,
-    blocks,
-    generated_lines,
-    read_fact,
-)
+from memolith.files import layout
+from memolith.files.promoted import END, MARK, PromotedFact, blocks, generated_lines, read_fact
 from memolith.files.record_format import claims_to_be_record
-from memolith.jobs import recall_state
-from memolith.jobs.changes import Edits, split_lines
+from memolith.files.transaction import Transaction
+from memolith.jobs import recalls
+from memolith.jobs.changes import Edits, not_as_planned, split_lines
 from memolith.jobs.job import Job, Plan, Reader, Snapshot, Workplace
 from memolith.jobs.promotion import NAME, YOU_UNDID_IT, Judge, Judgement, claims_in
-from memolith.jobs.recall_state import Recalled, RecallState, score
-from memolith.jobs.recalls import fold, read_log
+from memolith.jobs.recalls import Recalled, RecallState, fold, read_log, read_state, score
 from memolith.jobs.reports import Change, Hunk
 from memolith.jobs.sources import Sources, secret_names
 from memolith.text.lines import HEADING, Promoted, write_promoted
@@ -40,7 +32,6 @@ MAX_PROMOTED_CHARS = 8_000  # of MEMORY.md; the oldest promoted facts make room
 MAX_ENTRIES = 20_000  # about what a year of an agent's questions leaves
 _MAX_PATTERNS = 10
 _WEEK = timedelta(days=7)
-_LOGS = (recall_log.OLDER_LOG, recall_log.LOG)
 # Markers and heading of a block.
 _BLOCK_CHARS = 120
 # Text that would end a block or a comment early, or control a terminal.
@@ -55,7 +46,7 @@ _MAX_SKIPPED = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recalls:
+class Known:
     """What is known of recalls: as it was stored, and with everything noted since."""
 
     before: RecallState
@@ -63,14 +54,13 @@ class Recalls:
     noted: int  # how many statements were shown or used since
 
 
-def read_recalls(snapshot: Snapshot, place: Workplace) -> Recalls:
-    """Light sleep: what is stored, with the log folded in, and what MEMORY.md shows of earlier dreams."""
-    before = recall_state.read_state(snapshot.read)
+def read_recalls(snapshot: Snapshot, place: Workplace) -> Known:
+    """Light sleep: what is stored, with the log folded in, and what MEMORY.md has of earlier dreams."""
+    before = read_state(snapshot.read)
     events = read_log(snapshot.read, before.updated)
     state = fold(before, events, layout.own_output(place.config))
     memory = snapshot.read(place.config.profile.primary) or b""
-    state = _marked(state, memory, place.clock.now())
-    return Recalls(before=before, state=state, noted=len(events))
+    return Known(before=before, state=_marked(state, memory, place.clock.now()), noted=len(events))
 
 
 class DreamJob(Job[Plan]):
@@ -78,19 +68,23 @@ class DreamJob(Job[Plan]):
 
     name = NAME
     sections = ("dream", "trim")
+    keeps_state = True
+    _seen: Snapshot | None = None  # what the last plan was made of
+    _known: Known | None = None
 
     def __init__(self, place: Workplace, *, again: bool = False) -> None:
         """`again` allows what was undone."""
         super().__init__(place)
         self._again = again
         self._path = place.config.profile.primary
-        self.refused: list[Judgement] = []  # by the last plan
+        self._night = b""  # the diary's entry, if nothing else is written
 
     def plan(self, snapshot: Snapshot) -> Plan:
         """Read the recalls, judge them and fit the chosen ones into the budget, all in memory."""
-        recalls = read_recalls(snapshot, self._place)
-        judge = Judge(self._place, snapshot, recalls.state, again=self._again)
-        chosen, self.refused = judge.judge_all()
+        self._seen = snapshot
+        self._known = known = read_recalls(snapshot, self._place)
+        judge = Judge(self._place, snapshot, known.state, again=self._again)
+        chosen, refused = judge.judge_all()
         whole = self._place.config.trim.max_chars
         page = write_page(
             self._path,
@@ -103,29 +97,74 @@ class DreamJob(Job[Plan]):
             taken_back=judge.sources.taken_back,
         )
         counts = {
-            "tracked": len(recalls.state.entries),
-            "candidates": len(chosen) + len(self.refused),
+            "tracked": len(known.state.entries),
+            "candidates": len(chosen) + len(refused),
             "promoted": len(page.promoted),
             "dropped": page.dropped,
             "outdated": len(page.outdated),
         }
+        warnings = tuple(
+            f"{path} could not be read in full, and is set aside." for path in known.before.damaged
+        )
+        before = snapshot.read(layout.DREAM_DIARY)
+        entry = _diary_entry(self._place, judge, page, refused)
+        self._night = entry if before else _DIARY_TITLE + entry
         if page.change is None:
-            return Plan(skipped=_why_nothing(judge, self.refused, page), counts=counts)
-        edits = Edits(layout.DREAM_DIARY, before := snapshot.read(layout.DREAM_DIARY))
-        entry = _diary_entry(self._place, judge.sources, recalls.state, page, self.refused)
-        edits.append(appended_diary(before, entry))
+            skipped = _why_nothing(judge, refused, page)
+            return Plan(skipped=skipped, counts=counts, warnings=warnings)
+        diary = Edits(layout.DREAM_DIARY, before)
+        diary.append(self._night)
         promoted = [f"promote {one.place} (score {one.score.value:.2f})" for one in page.promoted]
         removed = [f"remove {self._path}#L{line} ({why})" for line, why in page.outdated]
         return Plan(
             lines=(*promoted, *removed),
             counts=counts,
-            changes=tuple(filter(None, (edits.change(), page.change))),
+            changes=tuple(filter(None, (diary.change(), page.change))),
+            warnings=warnings,
         )
 
     def problem(self, before: Reader, after: Reader) -> str:
         """Every line that dreaming did not write must still be there, in its order."""
         old, new = (_not_generated(split_lines(read(self._path))) for read in (before, after))
         return "" if old == new else "a line that dreaming did not write would have changed"
+
+    def keep_state(
+        self, transaction: Transaction, after: Mapping[str, bytes], *, is_skipped: bool
+    ) -> None:
+        """Store what is known of recalls, with marks at what is promoted now, and begin their log anew.
+
+        Nothing is written when nothing is new.
+        """
+        now = self._place.clock.now()
+        seen = self._seen or Snapshot(transaction.folder)  # a proposal was planned long ago
+        known = self._known or read_recalls(seen, self._place)
+        for path in recalls.LOGS:  # it may grow at any time; what was forgotten is no longer in it
+            if not (transaction.folder.read(path) or b"").startswith(seen.read(path) or b""):
+                raise not_as_planned(path)
+        before, state = known.before, _marked(known.state, after.get(self._path, b""), now)
+        left = state.without(secret_names(seen))
+        if left.entries == before.entries and not known.noted and not before.damaged:
+            return
+        # By score and not by age: what helped often last month is worth more than what was shown once
+        # today. What was promoted is remembered longest, so that a fact somebody took out stays out.
+        ranked = sorted(
+            left.entries.items(),
+            key=lambda one: (one[1].promoted_at is not None, score(one[1], now).value),
+        )
+        if is_skipped and known.noted:
+            transaction.append(layout.DREAM_DIARY, self._night)
+        for path in before.damaged:
+            copy = recalls.damaged_name(path, now)
+            transaction.replace(copy, seen.read(path) or b"", transaction.folder.stamp(copy))
+        for path, data in replace(left, entries=dict(ranked[-MAX_ENTRIES:])).files().items():
+            transaction.replace(path, data, seen.stamp(path))
+        if len(left.entries) < len(state.entries):
+            for path in recalls.damaged_files(
+                transaction.folder
+            ):  # they may hold what became secret
+                transaction.remove(path, transaction.folder.stamp(path))
+        for path in recalls.LOGS:
+            transaction.remove(path, seen.stamp(path))  # stays if more was noted
 
     @staticmethod
     def covered(path: str, hunk: Hunk) -> Iterator[str]:
@@ -134,63 +173,13 @@ class DreamJob(Job[Plan]):
         yield from claims_in(hunk.inserted)
 
 
-def save_recalls(place: Workplace, job: DreamJob, *, with_diary: bool) -> tuple[str, ...]:
-    """Store what is known of recalls and empty their log; returns the files that had to be set aside.
-
-    Nothing is written when nothing is new. It is read again here, where nobody can forget anything meanwhile.
-    """
-    now = place.clock.now()
-    with place.writing() as transaction:
-        folder = transaction.folder
-        snapshot = Snapshot(folder)
-        recalls = read_recalls(snapshot, place)
-        hidden = secret_names(recalls.state, snapshot.read)
-        shown = recall_state.without(recalls.state, hidden)
-        before = recalls.before
-        if shown.entries == before.entries and not recalls.noted and not before.damaged:
-            return ()
-        # By score and not by age: what helped often last month is worth more than what was shown once
-        # today. What was promoted is remembered longest, so that a fact somebody took out stays out.
-        ranked = sorted(
-            shown.entries.items(),
-            key=lambda one: (one[1].promoted_at is not None, score(one[1], now).value),
-        )
-        state = replace(shown, entries=dict(ranked[-MAX_ENTRIES:]))
-        if with_diary and recalls.noted:
-            entry = _diary_entry(place, Sources(snapshot, place), state, Page(), job.refused)
-            diary = snapshot.read(layout.DREAM_DIARY)
-            transaction.append(layout.DREAM_DIARY, appended_diary(diary, entry))
-        for path in before.damaged:
-            copy = recall_state.damaged_name(path, now)
-            transaction.replace(copy, snapshot.read(path) or b"", folder.stamp(copy))
-        if len(shown.entries) < len(recalls.state.entries):
-            for path in recall_state.damaged_files(folder):  # they may hold what became secret
-                transaction.remove(path, folder.stamp(path))
-        for path, data in (
-            (recall_state.RECALLS, recall_state.encode_recalls(state)),
-            (recall_state.SIGNALS, recall_state.encode_signals(state)),
-        ):
-            transaction.replace(path, data, snapshot.stamp(path))
-        for path in _LOGS:
-            transaction.remove(path, snapshot.stamp(path))  # stays if more was noted
-        transaction.commit()
-    return before.damaged
-
-
-def _diary_entry(
-    place: Workplace,
-    sources: Sources,
-    state: RecallState,
-    page: Page,
-    refused: Sequence[Judgement],
-) -> bytes:
+def _diary_entry(place: Workplace, judge: Judge, page: Page, refused: Sequence[Judgement]) -> bytes:
     """The two sections of one dream: what the recalls of the week have in common, and what was promoted.
 
     Themes are words of records: the diary only counts them, so that no forgotten record is left in it.
     """
-    now = place.clock.now()
-    at = f"{place.clock.local(now):%Y-%m-%d %H:%M:%S}"
-    week = [entry for entry in state.entries.values() if entry.last_at >= now - _WEEK]
+    at = f"{place.clock.local(judge.now):%Y-%m-%d %H:%M:%S}"
+    week = [one for one in judge.state.entries.values() if one.last_at >= judge.now - _WEEK]
     tags = Counter(tag for entry in week for tag in set(entry.tags))
     themes = min(sum(count > 1 for count in tags.values()), _MAX_PATTERNS)
     skipped = [*refused, *page.left_out]
@@ -207,7 +196,7 @@ def _diary_entry(
     lines = [
         *("", f"## REM Sleep — {at}", ""),
         *([f"Recurring themes: {themes}", ""] if themes else []),
-        *_section("Multi-Day Patterns", _patterns(sources, week)),
+        *_section("Multi-Day Patterns", _patterns(judge.sources, week)),
         *(f"## Deep Sleep — {at}", "", f"{counts} | Skipped: {len(skipped)}", ""),
         *_section("Promoted to MEMORY.md", promoted),
         *_section("Skipped", left_out),
@@ -298,24 +287,35 @@ def write_page(  # noqa: PLR0913 - the file, what is new, and the two limits
     reasons = {fact: why for fact in old if (why := taken_back(fact.fact))}
     new = [(judged, line) for judged in chosen if (line := _line(judged))]
     sizes = [len(line.decode(errors="replace")) for line in lines]
-    ours = {number for block in known for number in block.ours} | {fact.line for fact in old}
-    room = max_promoted - sum(sizes[number - 1] for number in ours)
+    room = max_promoted - sum(sizes[number - 1] for number in generated_lines(lines))
     room = min(room, max_chars - sum(sizes)) if max_chars else room
-    taken, gone = _fit(
+    taken, dropped = _fit(
         [len(line.decode()) for _, line in new],
         [fact for fact in old if fact not in reasons],
         room + sum(fact.chars for fact in reasons) - (_BLOCK_CHARS if new else 0),
     )
     promoted = tuple(judged for judged, _ in new[:taken])
     edits = Edits(path, data or None)
-    _take_out(edits, known, {fact.line for fact in (*reasons, *gone)}, day if promoted else "")
-    if promoted:
-        _put_in(edits, data, known, day, b"".join(line for _, line in new[:taken]))
+    gone = {fact.line for fact in (*reasons, *dropped)}
+    edits.remove(gone)
+    today = None
+    for block in known:
+        if promoted and block.day == day:
+            today = block
+        elif block.is_only_ours and gone.issuperset(fact.line for fact in block.facts):
+            edits.remove(block.ours)
+    facts = b"".join(line for _, line in new[:taken])
+    if today is not None and today.last_line in today.ours:
+        edits.insert(today.last_line, facts)
+    elif promoted:
+        blank = b"" if not data or data.endswith(b"\n\n") else b"\n"
+        begin = MARK + f"{day} -->\n{HEADING}{day})\n\n".encode()
+        edits.append(b"".join((blank, begin, facts, END, b"\n")))
     return Page(
         change=edits.change(),
         promoted=promoted,
         left_out=tuple(judged for judged in chosen if judged not in promoted),
-        dropped=len(gone),
+        dropped=len(dropped),
         outdated=tuple((fact.line, why) for fact, why in reasons.items()),
     )
 
@@ -353,30 +353,6 @@ def _fit(
         room -= size
         taken += 1
     return taken, gone
-
-
-def _take_out(edits: Edits, known: Sequence[Block], gone: set[int], day: str) -> None:
-    """Remove these lines, and blocks of which nothing is left, except for the one that is written into."""
-    edits.remove(gone)
-    for block in known:
-        is_empty = block.is_only_ours and all(fact.line in gone for fact in block.facts)
-        if is_empty and block.day != day:
-            edits.remove(block.ours)
-
-
-def _put_in(edits: Edits, data: bytes, known: Sequence[Block], day: str, facts: bytes) -> None:
-    today = next((block for block in reversed(known) if block.day == day), None)
-    if today is not None and today.last_line in today.ours:
-        edits.insert(today.last_line, facts)
-        return
-    blank = b"" if not data or data.endswith(b"\n\n") else b"\n"
-    begin = MARK + f"{day} -->\n{HEADING}{day})\n\n".encode()
-    edits.append(b"".join((blank, begin, facts, END, b"\n")))
-
-
-def appended_diary(before: bytes | None, entry: bytes) -> bytes:
-    """The bytes to append to the diary; the first ones begin it with its title."""
-    return entry if before else _DIARY_TITLE + entry
 
 
 def without_themes(data: bytes) -> bytes:

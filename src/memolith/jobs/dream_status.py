@@ -10,10 +10,10 @@ from memolith.files import layout, recall_log
 from memolith.files.passages import parse_citation
 from memolith.files.promoted import blocks
 from memolith.jobs.changes import split_lines
-from memolith.jobs.dream import Recalls, last_dream, read_recalls
+from memolith.jobs.dream import Known, last_dream, read_recalls
 from memolith.jobs.job import Snapshot, Workplace
 from memolith.jobs.promotion import Judge, Judgement
-from memolith.jobs.recall_state import WEIGHTS, Recalled
+from memolith.jobs.recalls import WEIGHTS, Recalled
 from memolith.jobs.reports import DreamExplanation, DreamStatus
 from memolith.text.pieces import claim_key
 from memolith.types import Citation
@@ -56,7 +56,7 @@ def explain(place: Workplace, name: str) -> DreamExplanation:
         return _explained(judge, judge.judge(_key(judge, name)), judge.spread())
 
 
-def _judge(place: Workplace, snapshot: Snapshot) -> tuple[Recalls, Judge]:
+def _judge(place: Workplace, snapshot: Snapshot) -> tuple[Known, Judge]:
     recalls = read_recalls(snapshot, place)
     return recalls, Judge(place, snapshot, recalls.state)
 

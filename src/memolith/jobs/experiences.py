@@ -22,11 +22,11 @@ from memolith.files.ledger import digest, source_of
 from memolith.files.notes import records_in
 from memolith.files.record_format import RecordFormatError, encode_line, encode_time, parse_time
 from memolith.interfaces import Vectors
-from memolith.jobs import recall_state
 from memolith.jobs.changes import Edits, split_lines
 from memolith.jobs.contradictions import contradicting
 from memolith.jobs.history import UNDONE, undone_by
 from memolith.jobs.job import Job, Plan, Reader, Snapshot, Workplace
+from memolith.jobs.recalls import read_state
 from memolith.jobs.reports import Hunk
 from memolith.text.cues import importance, matters
 from memolith.text.names import entities, small_words
@@ -171,7 +171,7 @@ class ExperienceJob(Job[Plan]):
         too_many = len(left) - self._config.max_count
         if too_many <= 0:
             return []
-        entries = recall_state.read_state(snapshot.read).entries.values()
+        entries = read_state(snapshot.read).entries.values()
         asked = {entry.claim: entry.recalls + 2 * entry.used for entry in entries if entry.claim}
 
         def value(record: Record) -> float:

@@ -10,7 +10,7 @@ from hashlib import sha256
 from typing import TypeVar
 
 from memolith.errors import FileChangedError, NotFoundError, StorageError
-from memolith.files import gate, layout, recall_log
+from memolith.files import gate, layout
 from memolith.files.atomic_write import STAGING
 from memolith.files.backup import MANIFEST, backup_path, backups, encode_manifest
 from memolith.files.chat_log import parse_turn
@@ -30,7 +30,7 @@ from memolith.files.promoted import TRAILER, read_fact
 from memolith.files.record_format import encode_json, readable_record
 from memolith.files.tail import QUARANTINE
 from memolith.files.transaction import Transaction
-from memolith.jobs import recall_state, recalls
+from memolith.jobs import recalls
 from memolith.jobs.approve import CHAT_FILES
 from memolith.jobs.dream import without_themes
 from memolith.jobs.history import decode_report, encode_report, scrubbed
@@ -69,7 +69,7 @@ def _change(store: Store, work: Callable[[Transaction], T]) -> T:
                 return work(transaction)
         except FileChangedError as error:
             # The log of recalls is written without a lock, so it may have grown meanwhile.
-            if error.path not in (recall_log.LOG, recall_log.OLDER_LOG) or not attempts_left:
+            if error.path not in recalls.LOGS or not attempts_left:
                 raise
     raise AssertionError("the last attempt returns or raises")
 
@@ -242,21 +242,18 @@ def _forget_recalls(transaction: Transaction, names: Collection[str]) -> list[st
     What cannot be read might hold it, so that goes as a whole; returns where.
     """
     folder = transaction.folder
-    for path in (recall_log.OLDER_LOG, recall_log.LOG):
+    for path in recalls.LOGS:
         stamp = folder.stamp(path)
         data = folder.read(path) or b""
-        left = recalls.without(data, names)
+        left = recalls.log_without(data, names)
         if left != data:
             transaction.replace(path, left, stamp)
-    state = recall_state.read_state(folder.read)
-    left_state = recall_state.without(state, names)
+    state = recalls.read_state(folder.read)
+    left_state = state.without(names)
     if len(left_state.entries) != len(state.entries) or state.damaged:
-        for path, data in (
-            (recall_state.RECALLS, recall_state.encode_recalls(left_state)),
-            (recall_state.SIGNALS, recall_state.encode_signals(left_state)),
-        ):
+        for path, data in left_state.files().items():
             transaction.replace(path, data, folder.stamp(path))
-    damaged = recall_state.damaged_files(folder)
+    damaged = recalls.damaged_files(folder)
     for path in damaged:
         transaction.remove(path, folder.stamp(path))
     return [*state.damaged, *damaged]

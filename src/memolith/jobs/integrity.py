@@ -20,12 +20,11 @@ from memolith.files.folder import Folder
 from memolith.files.ledger import is_output, tombstones
 from memolith.files.notes import records_in
 from memolith.files.passages import parse_citation
-from memolith.jobs import recall_state
 from memolith.jobs.changes import applied
 from memolith.jobs.contradictions import contradicting
 from memolith.jobs.job import Snapshot
 from memolith.jobs.recalls import fold as merge_recalls
-from memolith.jobs.recalls import read_log
+from memolith.jobs.recalls import read_log, read_state
 from memolith.jobs.reports import Change, IntegrityFinding, ScanReport
 from memolith.jobs.sources import Statement, statements
 from memolith.text.open_secrets import open_secrets
@@ -205,7 +204,7 @@ def _drop_hint(old: Statement, new: Statement) -> str:
 
 def _stale(scene: _Scene, living: Iterable[Statement]) -> Iterator[IntegrityFinding]:
     """Records of MEMORY.md and notes that nobody has asked for in all that time; logs are history."""
-    state = recall_state.read_state(scene.read)
+    state = read_state(scene.read)
     since = read_log(scene.read, state.updated)  # a dream has not seen it yet
     entries = merge_recalls(state, since).entries.values()
     recalled = {entry.claim: entry.last_at for entry in entries if entry.recalls}

@@ -170,6 +170,7 @@ class Job(ABC, Generic[P]):
     may_wait: ClassVar[bool] = True  # as a proposal, where the user wants to be asked
     by_rules: bool = True  # asks no model: to plan and draft it again costs nothing
     sections: ClassVar[tuple[str, ...]] = ()  # of the settings that it looks at
+    keeps_state: ClassVar[bool] = False  # writes machine state, also if there is nothing else to do
 
     def __init__(self, place: Workplace) -> None:
         """`place` names the files; a plan reads them through its snapshot."""
@@ -199,6 +200,14 @@ class Job(ABC, Generic[P]):
         """What is wrong with the files after the change, judged by their bytes; "" when nothing is."""
         del before, after
         return ""
+
+    def keep_state(
+        self, transaction: Transaction, after: Mapping[str, bytes], *, is_skipped: bool
+    ) -> None:
+        """Write machine state of the last plan with its changes; `after` are the files as they will be.
+
+        Raises FileChangedError if it has to be planned again.
+        """
 
     @staticmethod
     def covered(path: str, hunk: Hunk) -> Iterable[str]:

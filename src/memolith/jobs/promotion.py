@@ -8,23 +8,33 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from memolith.files import layout
+from memolith.files.ledger import digest
 from memolith.files.promoted import blocks
 from memolith.jobs.changes import split_lines
 from memolith.jobs.history import UNDONE, undone_by
 from memolith.jobs.job import Snapshot, Workplace
-from memolith.jobs.recall_state import Recalled, RecallState, Score, score
+from memolith.jobs.recalls import Recalled, RecallState, Score, score
 from memolith.jobs.sources import Sources, Statement, statements
 from memolith.text.lines import read_summary
+from memolith.text.open_secrets import surely_holds_secret
 from memolith.text.similarity import jaccard, tells_apart
 from memolith.text.terms import keywords, stems
+from memolith.text.tokens import words
+from memolith.types import Record
+from memolith.visibility import trust_in_file
 
 NAME = "dream"
 MAX_AGE_DAYS = 30  # since the last recall
 # Only this many of the best are looked up in the files; enough are promoted long before.
 _MAX_EXAMINED = 200
 _SAME_WORDS = 0.6  # the share that two texts have in common if they may say the same
-YOU_UNDID_IT = "you undid or declined it; to allow it again: memolith dream --again"
+# What is shorter is a label, what is longer is not one fact: about 160 tokens.
+_MIN_CHARS, _MAX_CHARS = 12, 640
+_MIN_WORDS = 3
+# Made by jobs and routines, not said by anybody.
+_MADE_BY_JOBS = ("compaction", "summary", "heartbeat")
 _LOADED_BY_AGENTS = (layout.ROOT_MEMORY, layout.NESTED_MEMORY, layout.USER)
+YOU_UNDID_IT = "you undid or declined it; to allow it again: memolith dream --again"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +67,7 @@ class Judge:
         self.state = state
         self.now = place.clock.now()
         self.sources = Sources(snapshot, place)
-        self._config = place.config.dream
+        self._config = place.config
         self._snapshot = snapshot
         self._promoted = claims_in(snapshot.read(place.config.profile.primary) or b"")
         self._undone = undone_by(snapshot.read(UNDONE), NAME)
@@ -71,19 +81,13 @@ class Judge:
 
     def judge_all(self) -> tuple[list[Judgement], list[Judgement]]:
         """What is promoted, best first, and what had the numbers but is not promoted."""
-        min_recalls = self._config.min_recalls
-        entries = self.state.entries.items()
-        often = [self._by_numbers(key) for key, one in entries if one.recalls >= min_recalls]
-        ranked = sorted(
-            (one for one in often if not one.reason), key=lambda one: (-one.score.value, one.key)
-        )
+        least = self._config.dream.min_recalls
+        often = [key for key, entry in self.state.entries.items() if entry.recalls >= least]
+        judged = [one for one in map(self._by_numbers, often) if not one.reason]
         chosen: list[Judgement] = []
         refused: list[Judgement] = []
-        for judged in ranked[:_MAX_EXAMINED]:
-            if len(chosen) < self._config.max_per_run:
-                found = self._by_source(judged)
-            else:
-                found = self._refused(judged, "enough for one night (dream.max_per_run)")
+        for one in sorted(judged, key=lambda one: (-one.score.value, one.key))[:_MAX_EXAMINED]:
+            found = self._by_source(one, is_enough=len(chosen) >= self._config.dream.max_per_run)
             (refused if found.reason else chosen).append(found)
             if found.statement is not None and not found.reason:
                 text = found.statement.text  # two entries may say the same
@@ -110,7 +114,7 @@ class Judge:
         return Judgement(key=key, entry=entry, score=found, reason=reason)
 
     def _objections(self, entry: Recalled, found: Score) -> Iterator[str]:
-        config = self._config
+        config = self._config.dream
         if entry.claim in self._promoted:
             yield "it was promoted and is in MEMORY.md"
         elif entry.claim in self._undone:
@@ -128,17 +132,50 @@ class Judge:
         if found.value < config.min_score:
             yield f"score {found.value:.2f} is below {config.min_score:g} (dream.min_score)"
 
-    def _by_source(self, judged: Judgement) -> Judgement:
-        found = self.sources.find(judged.entry)
-        if isinstance(found, str):
-            return self._refused(judged, found)
-        if self._is_known(found.text):
-            return self._refused(judged, "MEMORY.md says it already")
-        return replace(judged, statement=found)
+    def _by_source(self, judged: Judgement, *, is_enough: bool = False) -> Judgement:
+        """The same by what its file says now, where it is now: lines move."""
+        found = self.sources.statement(judged.entry)
+        reason = "enough for one night (dream.max_per_run)" if is_enough else ""
+        reason = reason or next(self._doubts(judged.entry, found), "")
+        return replace(judged, reason=reason, statement=found)
 
-    def _refused(self, judged: Judgement, reason: str) -> Judgement:
-        # Lines move: it is cited where it is now.
-        return replace(judged, reason=reason, statement=self.sources.statement(judged.entry))
+    def _doubts(self, entry: Recalled, found: Statement | None) -> Iterator[str]:
+        if entry.path in layout.own_output(self._config):
+            yield "it is only in files that Memolith wrote itself"
+        elif not entry.path.endswith(".md"):
+            yield "only statements in Markdown files are promoted"
+        elif found is None:
+            yield "it is not there any more"
+        else:
+            if found.generated:
+                yield "dreaming wrote it itself"
+            if found.citation.path in (layout.ROOT_MEMORY, layout.NESTED_MEMORY):
+                yield "it is in MEMORY.md already"
+            if self._forgotten and digest(found.text) in self._forgotten:
+                yield "you had these words forgotten"
+            if found.record is not None:
+                yield from self._doubts_of_record(found.record)
+            yield from _not_a_fact(found.text)
+            if self._is_known(found.text):
+                yield "MEMORY.md says it already"
+
+    def _doubts_of_record(self, record: Record) -> Iterator[str]:
+        external, ledger = self._config.trust.external, self._snapshot.ledger()
+        if trust_in_file(record.provenance.channel, external) == "external":
+            yield "it came from outside, and only you may trust it"
+        if record.category in _MADE_BY_JOBS:
+            yield f"it is a {record.category}, made by a job"
+        if record.expires:  # its copy would not end with it
+            day = record.expires.date().isoformat()
+            yield "it has expired" if record.expires <= self.now else f"it holds only until {day}"
+        if record.id in ledger.replaced:
+            yield "a newer record has taken its place"
+        if record.id in ledger.secret:
+            yield "one of its files marks it secret"
+
+    @cached_property
+    def _forgotten(self) -> frozenset[str]:
+        return self._snapshot.forgotten()
 
     @cached_property
     def _known(self) -> list[tuple[str, frozenset[str]]]:
@@ -162,6 +199,17 @@ class Judge:
 def claims_in(memory: bytes) -> set[str]:
     """The claims of the promoted facts in MEMORY.md."""
     return {fact.claim for block in blocks(split_lines(memory)) for fact in block.facts}
+
+
+def _not_a_fact(text: str) -> Iterator[str]:
+    if len(words(text)) < _MIN_WORDS or (len(text) < _MIN_CHARS and text.isascii()):
+        yield "it is too short to be a fact"
+    if len(text) > _MAX_CHARS:
+        yield "it is too long to be one fact"
+    if surely_holds_secret(text):
+        yield "it holds a password or key in the open: see memolith scan"
+    if text.rstrip().endswith(("?", "？", ":")):
+        yield "it is a question or a beginning, not a fact"
 
 
 def _stems(text: str) -> frozenset[str]:

@@ -1,24 +1,53 @@
-"""The log of recalls, what was shown and what was used, and how it is folded into what is known."""
+"""What is known of recalls: a log of what was shown and used, and the state that it is folded into.
+
+The state is ClawCode's JSON in `memory/.dreams/`. `short-term-recall.json` has an entry for each statement
+that was shown; `phase-signals.json` has its score, for other programs. People and other programs may write
+both: a file that cannot be read is reported, and kept under another name before it is written again.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+import math
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from itertools import chain, zip_longest
+from typing import Any
 
-from memolith.files.layout import NESTED_MEMORY, ROOT_MEMORY
-from memolith.files.recall_log import LOG, OLDER_LOG, encode_event
-from memolith.files.record_format import RecordFormatError, parse_time
-from memolith.jobs.recall_state import (
-    MAX_DAYS,
-    MAX_QUERIES,
-    Recalled,
-    RecallState,
-    claim_of,
-)
+from memolith.files.folder import Folder
+from memolith.files.layout import DAILY_FOLDER, NESTED_MEMORY, ROOT_MEMORY
+from memolith.files.recall_log import LOG, OLDER_LOG, SNIPPET_CHARS, encode_event
+from memolith.files.record_format import RecordFormatError, encode_time, parse_time
+from memolith.text.pieces import claim_key
 from memolith.text.terms import concept_tags
+
+LOGS = (OLDER_LOG, LOG)
+DREAMS_FOLDER = f"{DAILY_FOLDER}/.dreams"
+RECALLS = f"{DREAMS_FOLDER}/short-term-recall.json"
+SIGNALS = f"{DREAMS_FOLDER}/phase-signals.json"
+_DAMAGED = ".damaged-"
+# A larger file was not written by us; parsing it would only cost memory.
+_MAX_BYTES = 128_000_000
+_MAX_DAYS, _MAX_QUERIES = 16, 32
+# The names of an entry's values in ClawCode's file; those that it does not have are left out if empty.
+_KEYS = {
+    "path": "path", "first_line": "startLine", "last_line": "endLine", "snippet": "snippet",
+    "recalls": "recallCount", "total_score": "totalScore", "max_score": "maxScore",
+    "first_at": "firstRecalledAt", "last_at": "lastRecalledAt", "days": "recallDays",
+    "tags": "conceptTags", "queries": "queryHashes", "shown": "shownCount", "used": "usedCount",
+    "claim": "claimHash", "record_id": "recordId", "promoted_at": "promotedAt",
+    "last_queries": "lastQueries",
+}  # fmt: skip
+_OPTIONAL = ("claimHash", "recordId", "promotedAt", "lastQueries")
+# How often it was recalled, over how many days and questions, and how lately. How well it answered
+# is not among them: what answered badly is not counted as a recall, and the rest answered well.
+WEIGHTS: Mapping[str, float] = {"frequency": 0.4, "variety": 0.4, "recency": 0.2}
+_HALF_LIFE_DAYS = 14.0
+_FULL_FREQUENCY = _FULL_VARIETY = 30  # recalls, and days times questions; more count as much
+# Reading a statement after it was shown counts as two more recalls.
+_WEIGHT_OF_A_USE = 2
 
 
 # Neither frozen nor keyword-only: a dream makes fifty thousand of them.
@@ -47,16 +76,110 @@ class Shown:
 _ROWS = {(str, int, int, score, str, str, str, int) for score in (float, int)}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Used:
     """Lines that were read after they were shown, or a record that was reported as helpful."""
 
     at: datetime
-    day: str
     path: str = ""
     first_line: int = 0
     last_line: int = 0
     record_id: str = ""
+
+
+# Not frozen: a dream makes ten thousand of them, and a frozen one takes twice the time.
+@dataclass(slots=True, kw_only=True)
+class Recalled:
+    """One statement and how often, how well and when it answered."""
+
+    path: str
+    first_line: int
+    last_line: int
+    snippet: str
+    first_at: datetime
+    last_at: datetime
+    recalls: int = 0  # how often it answered a question
+    total_score: float = 0.0
+    max_score: float = 0.0
+    days: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    queries: tuple[str, ...] = ()
+    shown: int = 0  # how often it was shown at all, also behind better hits
+    used: int = 0  # how often it was read after that, or reported as helpful
+    claim: str = ""
+    record_id: str = ""
+    promoted_at: datetime | None = None
+    # The questions of the newest day: one question asked all day long is one recall.
+    last_queries: tuple[str, ...] = ()
+
+    @property
+    def key(self) -> str:
+        """The name of the entry, as in `memory:memory/2026-04-09.md:12:15`."""
+        return f"memory:{self.path}:{self.first_line}:{self.last_line}"
+
+    @property
+    def any_claim(self) -> str:
+        """Entries of other programs have no claim; their beginning has to do."""
+        return self.claim or claim_key(self.snippet)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecallState:
+    """All that is known of past recalls."""
+
+    entries: Mapping[str, Recalled] = field(default_factory=dict)
+    updated: datetime | None = None
+    damaged: tuple[str, ...] = ()  # files with content that we cannot read
+
+    def without(self, names: Collection[str]) -> RecallState:
+        """The state without statements that have one of these ids, claims or paths of files."""
+        entries = {
+            key: entry
+            for key, entry in self.entries.items()
+            if {entry.record_id, entry.path, entry.any_claim}.isdisjoint(names)
+        }
+        return replace(self, entries=entries)
+
+    def files(self) -> dict[str, bytes]:
+        """The two files, with one entry on each line; a score is that at the last event."""
+        head: dict[str, object] = {"version": 1}
+        if self.updated:
+            head["updatedAt"] = encode_time(self.updated)
+        top = "".join(f"  {json.dumps(key)}: {json.dumps(value)},\n" for key, value in head.items())
+        entries, signals = [], []
+        for key, entry in self.entries.items():
+            value = score(entry, self.updated or entry.last_at).value
+            entries.append(f"    {json.dumps(key)}: {json.dumps(_entry_json(entry))}")
+            signals.append(f"  {json.dumps(key)}: {value:.4f}")
+        told = ",\n".join(entries)
+        return {
+            RECALLS: f'{{\n{top}  "entries": {{\n{told}\n  }}\n}}\n'.encode(),
+            SIGNALS: ("{\n" + ",\n".join(signals) + "\n}\n").encode(),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Score:
+    """The score of an entry, from 0 to 1, and its terms."""
+
+    value: float
+    terms: Mapping[str, float]
+    age_days: float
+
+
+def score(entry: Recalled, now: datetime) -> Score:
+    """The score at this moment; every term is bounded, and nothing rises by waiting or dreaming."""
+    # A clock that was set back makes no negative age.
+    age = max(0.0, (now - entry.last_at).total_seconds() / 86400)
+    uses = entry.recalls + _WEIGHT_OF_A_USE * entry.used
+    spread = max(1, len(entry.days)) * max(1, len(entry.queries))
+    terms = {
+        "frequency": min(1.0, math.log1p(uses) / math.log1p(_FULL_FREQUENCY)),
+        "variety": min(1.0, math.log(spread) / math.log(_FULL_VARIETY)),
+        "recency": 0.5 ** (age / _HALF_LIFE_DAYS),
+    }
+    value = sum(WEIGHTS[name] * term for name, term in terms.items())
+    return Score(value=value, terms=terms, age_days=age)
 
 
 def read_log(
@@ -67,7 +190,7 @@ def read_log(
     Torn and foreign lines are skipped.
     """
     # A last line without its end is still being written.
-    logs = [(read(path) or b"").split(b"\n")[:-1] for path in (OLDER_LOG, LOG)]
+    logs = [(read(path) or b"").split(b"\n")[:-1] for path in LOGS]
     found = chain.from_iterable(map(_parse, chain(*logs)))
     return [event for event in found if since is None or event.at >= since]
 
@@ -81,76 +204,54 @@ def fold(
     """
     if not events:
         return state
-    entries = dict(state.entries)
-    by_claim = {claim_of(entry): key for key, entry in entries.items()}
-    groups: dict[str, list[Shown]] = {}
-    used = []
+    entries = [replace(entry) for entry in state.entries.values()]
+    by_claim = {entry.any_claim: entry for entry in entries}
     for event in events:
         if isinstance(event, Shown):
-            groups.setdefault(event.claim, []).append(event)
-        else:
-            used.append(event)
-    for claim, shown in groups.items():
-        key = by_claim.get(claim)
-        entry = _shown(entries.pop(key) if key else None, shown, own_output)
-        new_key = _free_key(entries, entry)
-        entries[new_key] = entry
-        by_claim[claim] = new_key
-    if used:
-        entries = _with_uses(entries, used)
+            entry = by_claim.get(event.claim)
+            if entry is None:
+                entry = by_claim[event.claim] = Recalled(
+                    path=event.path,
+                    first_line=event.first_line,
+                    last_line=event.last_line,
+                    snippet=event.snippet,
+                    first_at=event.at,
+                    last_at=event.at,
+                    tags=concept_tags(event.snippet),
+                )
+                entries.append(entry)
+            _add(entry, event, own_output)
+    _add_uses(entries, [event for event in events if isinstance(event, Used)])
+    keyed: dict[str, Recalled] = {}
+    for entry in entries:  # another statement may be known by the same place
+        keyed[f"{entry.key}:{entry.claim}" if entry.key in keyed else entry.key] = entry
     updated = max(event.at for event in events)
-    return replace(state, entries=entries, updated=max(state.updated or updated, updated))
+    return replace(state, entries=keyed, updated=max(state.updated or updated, updated))
 
 
-def _free_key(entries: dict[str, Recalled], entry: Recalled) -> str:
-    """The key of its place; if another statement is known by that place, with the claim behind it."""
-    return entry.key if entry.key not in entries else f"{entry.key}:{entry.claim}"
-
-
-def _shown(
-    entry: Recalled | None, events: Sequence[Shown], own_output: Collection[str]
-) -> Recalled:
-    """The entry with these events in it, as a new value; cited is the latest of the best places."""
-    best = max(reversed(events), key=lambda event: _rank(event.path, own_output))
-    if entry is None:
-        entry = Recalled(
-            path=best.path,
-            first_line=best.first_line,
-            last_line=best.last_line,
-            snippet=best.snippet,
-            recalls=0,
-            total_score=0.0,
-            max_score=0.0,
-            first_at=events[0].at,
-            last_at=events[0].at,
-            tags=concept_tags(best.snippet),
-        )
-    else:
-        entry = replace(entry)
-        if _rank(best.path, own_output) >= _rank(entry.path, own_output):
-            entry.path, entry.snippet = best.path, best.snippet
-            entry.first_line, entry.last_line = best.first_line, best.last_line
-    entry.claim, entry.record_id = best.claim, best.record_id or entry.record_id
-    entry.shown += len(events)
-    if answers := [event for event in events if event.answered]:
-        _count(answers, entry)
-    return entry
-
-
-def _count(answers: Sequence[Shown], entry: Recalled) -> None:
-    """Count the answers into an entry that nobody else has seen yet."""
-    counted = _once_a_day(entry, answers)
-    days = sorted({*entry.days, *[event.day for event in answers]})
-    today = [event.query for event in counted if event.day == days[-1]]
-    earlier = entry.last_queries if days[-1] in entry.days[-1:] else ()
-    queries = dict.fromkeys([*entry.queries, *[event.query for event in answers]])
-    entry.recalls += len(counted)
-    entry.total_score += sum([event.score for event in counted])
-    entry.max_score = max([entry.max_score, *[event.score for event in answers]])
-    entry.last_at = max([entry.last_at, *[event.at for event in answers]])
-    entry.days = tuple(days[-MAX_DAYS:])
-    entry.queries = tuple(queries)[-MAX_QUERIES:]
-    entry.last_queries = tuple(dict.fromkeys([*earlier, *today]))[-MAX_QUERIES:]
+def _add(entry: Recalled, event: Shown, own_output: Collection[str]) -> None:
+    """Count an event; cited is the latest of the best places."""
+    if _rank(event.path, own_output) >= _rank(entry.path, own_output):
+        entry.path, entry.snippet = event.path, event.snippet
+        entry.first_line, entry.last_line = event.first_line, event.last_line
+    entry.claim, entry.record_id = event.claim, event.record_id or entry.record_id
+    entry.shown += 1
+    if not event.answered:
+        return
+    if event.day not in entry.days:
+        if event.day > max(entry.days, default=""):
+            entry.last_queries = ()
+        entry.days = tuple(sorted((*entry.days, event.day))[-_MAX_DAYS:])
+    if event.day == entry.days[-1]:
+        if event.query in entry.last_queries:
+            return
+        entry.last_queries = (*entry.last_queries, event.query)[-_MAX_QUERIES:]
+    if event.query not in entry.queries:
+        entry.queries = (*entry.queries, event.query)[-_MAX_QUERIES:]
+    entry.recalls += 1
+    entry.total_score += event.score
+    entry.max_score = max(entry.max_score, event.score)
+    entry.last_at = max(entry.last_at, event.at)
 
 
 def _rank(path: str, own_output: Collection[str]) -> int:
@@ -160,42 +261,23 @@ def _rank(path: str, own_output: Collection[str]) -> int:
     return 1 if path in (ROOT_MEMORY, NESTED_MEMORY) else 2
 
 
-def _once_a_day(entry: Recalled, events: Sequence[Shown]) -> list[Shown]:
-    """The events without a question that was counted on that day already."""
-    last_day = entry.days[-1] if entry.days else ""
-    seen = {(last_day, query) for query in entry.last_queries}
-    found: dict[tuple[str, str], Shown] = {}
-    for event in events:
-        found.setdefault((event.day, event.query), event)
-    return [event for asked, event in found.items() if asked not in seen]
-
-
-def _with_uses(entries: dict[str, Recalled], used: Sequence[Used]) -> dict[str, Recalled]:
+def _add_uses(entries: Iterable[Recalled], uses: Iterable[Used]) -> None:
     """Count what was read after it was shown; what nobody was shown is not a recall."""
-    by_path: dict[str, list[str]] = {}
-    by_record: dict[str, list[str]] = {}
-    for key, entry in entries.items():
-        by_path.setdefault(entry.path, []).append(key)
-        if entry.record_id:
-            by_record.setdefault(entry.record_id, []).append(key)
-    for event in used:
-        for key in {*by_record.get(event.record_id, ()), *by_path.get(event.path, ())}:
-            entry = entries[key]
-            if entry.first_at <= event.at and _means(event, entry):
-                entries[key] = replace(entry, used=entry.used + 1)
-    return entries
+    named: dict[str, dict[int, Recalled]] = defaultdict(dict)
+    for entry in entries:
+        for name in filter(None, (entry.record_id, entry.path)):
+            named[name][id(entry)] = entry
+    for use in uses:
+        found = {**named.get(use.record_id, {}), **named.get(use.path, {})}
+        for entry in found.values():
+            overlaps = (
+                entry.first_line <= use.last_line and use.first_line <= entry.last_line
+            ) and entry.path == use.path
+            is_meant = overlaps or (use.record_id and use.record_id == entry.record_id)
+            entry.used += bool(is_meant and entry.first_at <= use.at)
 
 
-def _means(event: Used, entry: Recalled) -> bool:
-    if event.record_id and event.record_id == entry.record_id:
-        return True
-    same_file = event.path == entry.path
-    return same_file and (
-        event.first_line <= entry.last_line and entry.first_line <= event.last_line
-    )
-
-
-def without(data: bytes, names: Collection[str]) -> bytes:
+def log_without(data: bytes, names: Collection[str]) -> bytes:
     """A log without statements that have one of these ids, claims or paths of files."""
     encoded = [json.dumps(name).encode() for name in names]
     lines = (
@@ -206,7 +288,7 @@ def without(data: bytes, names: Collection[str]) -> bytes:
 
 
 def _line_without(line: bytes, names: Collection[str]) -> bytes:
-    content = _content(line)
+    content = _load(line) or {}
     hits = content.get("hits")
     if not isinstance(hits, list):
         return b""
@@ -216,25 +298,11 @@ def _line_without(line: bytes, names: Collection[str]) -> bytes:
     return encode_event({**content, "hits": left}) if left else b""
 
 
-def _content(line: bytes) -> dict[str, object]:
-    try:
-        content = json.loads(line.decode())  # given bytes it would guess the encoding first
-    except (ValueError, RecursionError):
-        return {}
-    return content if isinstance(content, dict) else {}
-
-
 def _parse(line: bytes) -> Iterable[Shown | Used]:
-    match _content(line) if line else {}:
-        case {"at": str(at), "day": str(day), **content}:
-            try:
-                moment = parse_time(at, "at")
-            except RecordFormatError:
-                return
-        case _:
-            return
+    content = (_load(line) if line else None) or {}
+    moment = _moment(content.get("at"))
     match content:
-        case {"query": str(query), "hits": list(rows)}:
+        case {"day": str(day), "query": str(query), "hits": list(rows)} if moment:
             surface, words = str(content.get("surface", "")), content.get("words")
             words = words if isinstance(words, list) else ()
             for row, shared in zip_longest(rows, words[: len(rows)], fillvalue=()):
@@ -242,7 +310,104 @@ def _parse(line: bytes) -> Iterable[Shown | Used]:
                 if isinstance(row, list) and tuple(map(type, row)) in _ROWS:
                     told = tuple(map(str, shared)) if isinstance(shared, list) else ()
                     yield Shown(*(moment, day, query, *row, surface, told))
-        case {"used": [str(path), int(first), int(last), str(name)]}:
-            yield Used(
-                at=moment, day=day, path=path, first_line=first, last_line=last, record_id=name
-            )
+        case {"used": [str(path), int(first), int(last), str(name)]} if moment:
+            yield Used(moment, path, first, last, name)
+
+
+def read_state(read: Callable[[str], bytes | None]) -> RecallState:
+    """The state on the disk; a missing file is an empty one."""
+    content, signals = (_load(_or_empty(read(path))) for path in (RECALLS, SIGNALS))
+    is_whole = content is not None
+    content = content or {}
+    raw = content.get("entries", {})
+    found = {key: _entry(one) for key, one in raw.items()} if isinstance(raw, dict) else {}
+    entries = {key: entry for key, entry in found.items() if entry is not None}
+    is_whole = is_whole and isinstance(raw, dict) and len(entries) == len(raw)
+    return RecallState(
+        entries=entries,
+        updated=_moment(content.get("updatedAt")),
+        damaged=(RECALLS,) * (not is_whole) + (SIGNALS,) * (signals is None),
+    )
+
+
+def damaged_files(folder: Folder) -> list[str]:
+    """The files that could not be read, and were kept under another name."""
+    files = folder.walk(DREAMS_FOLDER, suffix="", deep=False)
+    return [path for path in files if path.startswith((RECALLS, SIGNALS)) and _DAMAGED in path]
+
+
+def damaged_name(path: str, now: datetime) -> str:
+    """The name under which a file that cannot be read is kept."""
+    return f"{path}{_DAMAGED}{now:%Y%m%dT%H%M%S}"
+
+
+def _or_empty(data: bytes | None) -> bytes:
+    return b"{}" if data is None else data[: _MAX_BYTES + 1]
+
+
+def _load(data: bytes) -> dict[str, object] | None:
+    """The object in a file or line; None if there is none."""
+    try:
+        content = json.loads(data.decode())  # given bytes it would guess the encoding first
+    except (ValueError, RecursionError):  # not JSON, not UTF-8, a number of thousands of digits
+        return None
+    return content if isinstance(content, dict) else None
+
+
+def _entry(raw: object) -> Recalled | None:
+    """An entry as somebody wrote it, with every number within its bounds; None if it cannot be one."""
+    if not isinstance(raw, dict):
+        return None
+    read = {name: _READERS[kind](raw.get(_KEYS[name])) for name, kind in _KINDS.items()}
+    if not (read["path"] and read["first_line"] and read["last_line"] and read["last_at"]):
+        return None
+    entry = Recalled(**read)
+    entry.snippet = entry.snippet[:SNIPPET_CHARS]
+    entry.total_score = min(entry.total_score, float(entry.recalls))
+    entry.max_score = min(entry.max_score, 1.0)
+    entry.first_at = read["first_at"] or entry.last_at
+    entry.shown = max(entry.recalls, entry.shown)
+    return entry
+
+
+def _entry_json(entry: Recalled) -> dict[str, object]:
+    values = {key: getattr(entry, name) for name, key in _KEYS.items()}
+    return {
+        key: encode_time(value)
+        if isinstance(value, datetime)
+        else round(value, 4)
+        if isinstance(value, float)
+        else value
+        for key, value in values.items()
+        if value or key not in _OPTIONAL
+    }
+
+
+def _number(value: object) -> float:
+    """A number that is not negative; 0 for anything else, such as NaN."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return 0.0
+    return min(float(value), 1e6) if 0 < value < 1e300 else 0.0
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    texts = value[-_MAX_QUERIES:] if isinstance(value, list) else ()
+    return tuple([text[:100] for text in texts if isinstance(text, str)])
+
+
+def _moment(value: object) -> datetime | None:
+    try:
+        return parse_time(value, "time")
+    except RecordFormatError:
+        return None
+
+
+_READERS: Mapping[str, Callable[[object], Any]] = {
+    "str": lambda value: value if isinstance(value, str) else "",
+    "int": lambda value: int(_number(value)),
+    "float": _number,
+    "tuple[str, ...]": _texts,
+    "datetime": _moment,
+    "datetime | None": _moment,
+}
+_KINDS = {one.name: str(one.type) for one in fields(Recalled)}

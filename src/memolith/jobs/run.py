@@ -87,7 +87,10 @@ def _run_alone(place: Workplace, job: Job[P], folder: Folder, report: JobReport)
         if waiting is not None:
             require_unchanged(folder, waiting.read, waiting.changes)
             if asks:
-                return replace(waiting, reason="this proposal waits for your answer")
+                if job.keeps_state:
+                    job.plan(Snapshot(folder))
+                told = replace(waiting, reason="this proposal waits for your answer")
+                return _kept_state(place, job, told)
     except FileChangedError as error:
         warnings = (_withdraw(place, waiting, error.message),)
         waiting = None
@@ -116,12 +119,12 @@ def _run_until_unchanged(
         attempts += 1
         snapshot = Snapshot(folder)
         drafted = _drafted(place, job, snapshot, report)
-        if drafted.status == "skipped":
-            return drafted
-        # What is kept of it cannot tell how long it takes to be written.
-        drafted = replace(drafted, seconds=clocks.monotonic() - started)
-        place.progress(DRAFTED, DONE)
         try:
+            if drafted.status == "skipped":
+                return _kept_state(place, job, drafted)
+            # What is kept of it cannot tell how long it takes to be written.
+            drafted = replace(drafted, seconds=clocks.monotonic() - started)
+            place.progress(DRAFTED, DONE)
             finish = _propose if asks else apply_changes
             report = finish(place, drafted, job, snapshot.require_unchanged)
             return replace(report, seconds=clocks.monotonic() - started)
@@ -136,6 +139,15 @@ def _run_until_unchanged(
                 ) from error
 
 
+def _kept_state(place: Workplace, job: Job[P], report: JobReport) -> JobReport:
+    """The report of a job that changes nothing, once it has written its machine state."""
+    if job.keeps_state:
+        with place.writing() as transaction:
+            job.keep_state(transaction, {}, is_skipped=report.status == "skipped")
+            transaction.commit()
+    return report
+
+
 def _drafted(
     place: Workplace, job: Job[P], snapshot: Snapshot, report: JobReport, *, preview: bool = False
 ) -> JobReport:
@@ -144,6 +156,7 @@ def _drafted(
     warnings = tuple(snapshot.closed.values())
     place.progress(PLANNED, DONE)
     if plan.skipped:
+        warnings = (*warnings, *plan.warnings)
         return replace(
             report, status="skipped", reason=plan.skipped, counts=plan.counts, warnings=warnings
         )
@@ -205,6 +218,7 @@ def _propose(place: Workplace, report: JobReport, job: Job[P], require: Check) -
             },
         )
         transaction.replace(job_path(report), encode_report(report), None)
+        job.keep_state(transaction, {}, is_skipped=False)
         transaction.commit()
     return report
 

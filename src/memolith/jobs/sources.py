@@ -1,35 +1,28 @@
-"""The statements of memory files: where a recalled or promoted one is now, and whether it may be promoted or must go."""
+"""The statements of memory files: where a recalled or promoted one is now, and whether it is still said."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 
 from memolith.files import layout
 from memolith.files.document import Document
 from memolith.files.front_matter import is_broken_secret, split_note
-from memolith.files.layout import NESTED_MEMORY, ROOT_MEMORY, own_output
-from memolith.files.ledger import digest
+from memolith.files.layout import own_output
+from memolith.files.ledger import records_with
 from memolith.files.notes import readable_note
 from memolith.files.promoted import generated_lines
 from memolith.files.record_format import claims_to_be_record, readable_record
 from memolith.jobs.job import Snapshot, Workplace
-from memolith.jobs.recall_state import Recalled, RecallState
+from memolith.jobs.recalls import Recalled
 from memolith.text.lines import Promoted
-from memolith.text.open_secrets import surely_holds_secret
 from memolith.text.pieces import bare_text, claim_key, pieces, whole_facts
 from memolith.text.sentences import sentences
-from memolith.text.tokens import fold, words
+from memolith.text.tokens import fold
 from memolith.types import Citation, Record, Trust
 from memolith.visibility import trust_in_file
 
-# What is shorter is a label, what is longer is not one fact: about 160 tokens.
-_MIN_CHARS, _MAX_CHARS = 12, 640
-_MIN_WORDS = 3
 _MIN_SHARED_CHARS = 40  # of a statement that another program knows by a longer text
-# Made by jobs and routines, not said by anybody.
-_MADE_BY_JOBS = ("compaction", "summary", "heartbeat")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,17 +106,15 @@ class Sources:
         self._snapshot = snapshot
         self._archive = place.config.trim.archive_path
         self._own = own_output(place.config)
-        self._external = place.config.trust.external
         self._now = place.clock.now()
-        self._found: dict[str, list[tuple[str, Statement]] | None] = {}
+        self._found: dict[str, list[tuple[str, Statement]]] = {}
 
-    def statements(self, path: str) -> list[tuple[str, Statement]] | None:
-        """The statements of a file, each with its claim; None if the file is gone."""
+    def statements(self, path: str) -> list[tuple[str, Statement]]:
+        """The statements of a file, each with its claim; none if the file is gone."""
         if path not in self._found:
-            data = self._snapshot.read(path)
+            data = self._snapshot.read(path) if path.endswith(".md") else None
             found = statements(path, data or b"")
-            cut = [(claim_key(one.text), one) for one in found] if data is not None else None
-            self._found[path] = cut
+            self._found[path] = [(claim_key(one.text), one) for one in found]
         return self._found[path]
 
     def statement(self, entry: Recalled) -> Statement | None:
@@ -131,7 +122,7 @@ class Sources:
 
         It is found by its content, wherever it moved to; entries of other programs by how they begin.
         """
-        known = (self.statements(entry.path) or []) if entry.path.endswith(".md") else []
+        known = self.statements(entry.path)
         equal = [found for claim, found in known if entry.claim and claim == entry.claim]
         beginning = " ".join(fold(entry.snippet).split())
         if not equal and beginning:
@@ -144,46 +135,34 @@ class Sources:
         """The statements in these lines now."""
         return [
             found
-            for _, found in self.statements(place.path) or ()
+            for _, found in self.statements(place.path)
             if found.citation.first_line <= place.last_line
             and place.first_line <= found.citation.last_line
         ]
 
-    def find(self, entry: Recalled) -> Statement | str:
-        """The statement of an entry, or why it cannot be promoted."""
-        if entry.path in self._own:
-            return "it is only in files that Memolith wrote itself"
-        if not entry.path.endswith(".md"):
-            return "only statements in Markdown files are promoted"
-        if self.statements(entry.path) is None:
-            return "its file is gone"
-        found = self.statement(entry)
-        return "it is not there any more" if found is None else self._objection(found) or found
-
     def taken_back(self, fact: Promoted) -> str:
         """Why a promoted fact must leave MEMORY.md; "" if it may stay."""
-        return (self._ended(fact) if fact.record_id else "") or self._unsaid(fact)
-
-    def _ended(self, fact: Promoted) -> str:
-        ledger = self._snapshot.ledger()
-        if fact.record_id in ledger.replaced:
-            return "a newer record has taken its place"
-        data = self._snapshot.read(fact.path) or b""
-        if fact.record_id in ledger.secret or (fact.is_of_note and is_broken_secret(data)):
-            return "it is secret now"
-        return "it has expired" if ledger.is_past(fact.record_id, self._now) else ""
+        if fact.record_id:
+            ledger = self._snapshot.ledger()
+            if fact.record_id in ledger.replaced:
+                return "a newer record has taken its place"
+            if not ledger.secret.isdisjoint((fact.record_id, fact.path)):
+                return "it is secret now"
+            if ledger.is_past(fact.record_id, self._now):
+                return "it has expired"
+        return self._unsaid(fact)
 
     def _unsaid(self, fact: Promoted) -> str:
         """That nobody says it any more; "" if somebody does, or if nobody can tell.
 
         A file that is gone as a whole was put away: that takes back nothing of what was worth keeping.
         """
-        data, cited = self._snapshot.read(fact.path), self.statements(fact.path)
-        if self._snapshot.closed or data is None or cited is None:
+        data = self._snapshot.read(fact.path)
+        if self._snapshot.closed or data is None or self._is_said_in(fact.path, fact):
             return ""
-        if Document.parse(fact.path, data).damages() or self._is_said_in(fact.path, fact):
+        if Document.parse(fact.path, data).damages():
             return ""
-        if fact.record_id and any(found.record_id == fact.record_id for _, found in cited):
+        if fact.record_id in {found.record_id or None for _, found in self.statements(fact.path)}:
             return "its record says something else now"
         # It may have moved; copies that jobs made say nothing.
         paths = set(self._snapshot.files_and_archives(self._archive)) - self._own
@@ -194,36 +173,10 @@ class Sources:
         claim, parts = claim_key(fact.text), _claims(fact.text)
         return any(
             known == claim or (len(found.text) > len(fact.text) and parts <= _claims(found.text))
-            for known, found in self.statements(path) or ()
+            for known, found in self.statements(path)
             if not found.generated
             and not (found.record is not None and found.record.category == "compaction")
         )
-
-    @cached_property
-    def _forgotten(self) -> frozenset[str]:
-        return self._snapshot.forgotten()
-
-    def _objection(self, found: Statement) -> str:
-        if found.generated:
-            return "dreaming wrote it itself"
-        if found.citation.path in (ROOT_MEMORY, NESTED_MEMORY):
-            return "it is in MEMORY.md already"
-        if self._forgotten and digest(found.text) in self._forgotten:
-            return "you had these words forgotten"
-        return (self._doubt(found.record) if found.record else "") or _not_a_fact(found.text)
-
-    def _doubt(self, record: Record) -> str:
-        if trust_in_file(record.provenance.channel, self._external) == "external":
-            return "it came from outside, and only you may trust it"
-        if record.category in _MADE_BY_JOBS:
-            return f"it is a {record.category}, made by a job"
-        if record.expires:  # its copy would not end with it
-            day = record.expires.date().isoformat()
-            return "it has expired" if record.expires <= self._now else f"it holds only until {day}"
-        if record.id in self._snapshot.ledger().replaced:
-            return "a newer record has taken its place"
-        secret = record.id in self._snapshot.ledger().secret
-        return "one of its files marks it secret" if secret else ""
 
 
 def _begins(text: str, beginning: str, entry: Recalled) -> bool:
@@ -238,48 +191,24 @@ def _claims(text: str) -> set[str]:
     return set(map(claim_key, sentences(text)))
 
 
-def _not_a_fact(text: str) -> str:
-    if len(words(text)) < _MIN_WORDS or (len(text) < _MIN_CHARS and text.isascii()):
-        return "it is too short to be a fact"
-    if len(text) > _MAX_CHARS:
-        return "it is too long to be one fact"
-    if surely_holds_secret(text):
-        return "it holds a password or key in the open: see memolith scan"
-    if text.rstrip().endswith(("?", "？", ":")):
-        return "it is a question or a beginning, not a fact"
-    return ""
-
-
 def names_lost(path: str, before: bytes, after: bytes | None) -> set[str]:
     """Ids and claims of the lines that a file had and has no more; of a whole file, its path too."""
     left = set((after or b"").split(b"\n"))
-    names = _names(b"\n".join(line for line in before.split(b"\n") if line not in left))
-    return names if after is not None else names | {path}
-
-
-def secret_names(state: RecallState, read: Callable[[str], bytes | None]) -> set[str]:
-    """Ids and claims of what became secret since it was recalled; of a whole file, its path."""
-    names: set[str] = set()
-    for path in {ROOT_MEMORY, NESTED_MEMORY, *(entry.path for entry in state.entries.values())}:
-        data = (read(path) if path.endswith(".md") else None) or b""
-        note = readable_note(path, data)
-        if is_broken_secret(data) or (note and note.sensitivity == "secret"):
-            names |= {path, *_names(data)}
-        # Parsing every record of a log would take seconds; few lines have the word.
-        lines = b"\n".join(line for line in data.split(b"\n") if b"secret" in line)
-        for _, record in Document.parse(path, lines).records():
-            if record.sensitivity == "secret":
-                names |= {record.id, claim_key(record.text)}
+    names = set() if after is not None else {path}
+    for line in before.split(b"\n"):
+        record = readable_record(line) if line not in left else None
+        if record is not None:
+            names |= {record.id, claim_key(record.text)}
+        elif line not in left:
+            names |= {claim_key(piece.text) for piece in pieces([line.decode(errors="replace")])}
     return names
 
 
-def _names(data: bytes) -> set[str]:
-    """The ids and claims of lines, of which each is a record or prose."""
-    names: set[str] = set()
-    for line in data.split(b"\n"):
-        record = readable_record(line)
-        if record is not None:
-            names |= {record.id, claim_key(record.text)}
-        else:
-            names |= {claim_key(piece.text) for piece in pieces([line.decode(errors="replace")])}
+def secret_names(snapshot: Snapshot) -> set[str]:
+    """Ids and claims of all records that a file marks secret; of a note, its path too."""
+    names = set(snapshot.ledger().secret)
+    for path in snapshot.files_and_archives():
+        for record in records_with(path, snapshot.read(path) or b"", (b'"secret"',)):
+            if record.sensitivity == "secret":
+                names.add(claim_key(record.text))
     return names
