@@ -41,7 +41,7 @@ CEILINGS = {
     "rest": (1_456, 9),
     "search": (1_263, 10),
     "text": (2_270, 20),
-    "web": (899, 12),
+    "web": (905, 12),
 }
 
 # Only these open, change, move or remove files, so that there is one place to prove that nothing

@@ -46,6 +46,7 @@ def test_home_and_live_changes(site: Start) -> None:
 
 def test_search_as_somebody_types_and_why(site: Start) -> None:
     page = site(fill).go("/ui/search")
+    page.locator("#q:focus").wait_for()
     page.keyboard.type("release keys")
     page.locator(".hit mark").first.wait_for()
     assert page.locator(".hit .text").first.inner_text() == "Ana owns the release key"
@@ -92,6 +93,7 @@ def test_an_edit_is_saved_and_one_made_elsewhere_meanwhile_is_merged(site: Start
     page.keyboard.type("\nMine again: and the red one.\n")
     page.get_by_role("button", name="Save").click()
     seen(page, "Saved.")
+    page.locator(".cm-mergeView").wait_for(state="detached")
     text = file.read_text()
     assert "Theirs: the meeting moved." in text
     assert "Mine again: and the red one." in text

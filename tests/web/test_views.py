@@ -13,6 +13,7 @@ from starlette.testclient import TestClient
 from memolith.rest.app import build_app
 from memolith.web.app import VIEWS, make_page
 from memolith.web.call import AREAS
+from memolith.web.finding import STAGES
 from memolith.web.signing_in import write_code
 from tests.rest.conftest import PORT, URL
 
@@ -51,6 +52,20 @@ def test_every_area_shows_a_full_memory_and_no_secret(memory: Memory, client: Te
     assert "Ana owns the release key" in client.get("/ui/").text
     assert "Ana has it." in client.get("/ui/chats").text
     assert "release" in client.get("/ui/receipts").text
+
+
+def test_who_looks_for_a_record_to_forget_is_told_that_nothing_is_close(
+    memory: Memory, client: TestClient
+) -> None:
+    fill(memory)
+    assert "No strong match" in client.get("/ui/forget?q=zzqqxx").text
+    assert "No strong match" not in client.get("/ui/forget?q=vault release").text
+
+
+def test_every_stage_of_a_search_is_explained(memory: Memory) -> None:
+    fill(memory)
+    stages = {one.stage for one in memory.search("release", explain=True).trace}
+    assert {"fuse", "replies"} <= stages <= {"question", *STAGES}
 
 
 def test_the_bar_at_home_is_scaled_to_the_limit(memory: Memory, client: TestClient) -> None:

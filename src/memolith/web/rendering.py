@@ -136,10 +136,14 @@ def brief(text: str) -> str:
 
     >>> brief("# How *we* release\\n\\n1. Check")
     'How we release'
+    >>> brief("`max_open_files` is set in C#")
+    'max_open_files is set in C#'
     """
-    lines = (line.strip("#>-*_` \t") for line in clean(text).splitlines())
-    first = next(filter(None, lines), "")
-    return re.sub(r"[*_`]+(\S[^*_`]*)[*_`]+", r"\1", first)[:200]
+    lines = (
+        re.sub(r"^(?:\s|#+\s|>|[-*]\s)+|^[-*_`]+$", "", line) for line in clean(text).splitlines()
+    )
+    first = next(filter(None, map(str.strip, lines)), "")
+    return re.sub(r"(?<!\w)([*_`]+)(\S|\S.*?\S)\1(?!\w)", r"\2", first)[:200]
 
 
 def moment(clock: Clock, when: datetime) -> str:

@@ -78,8 +78,9 @@ def choose(call: Call, notice: str = "", warnings: tuple[str, ...] = ()) -> Resp
     """Records to choose from: the newest, or those that answer a question."""
     question = call.query.get("q", "").strip()
     if question:
-        hits = call.memory.search(question, _LISTED).hits
-        ids = dict.fromkeys(hit.record_id for hit in hits if hit.record_id)
+        found = call.memory.search(question, _LISTED)
+        warnings += found.warnings
+        ids = dict.fromkeys(hit.record_id for hit in found if hit.record_id)
         records = [call.memory.get_record(record_id) for record_id in ids]
     else:
         records = list(call.memory.records(limit=_LISTED, include_past=True))[::-1]

@@ -104,6 +104,7 @@ async function save() {
     if (ok) {
       version = answer.version
       saved = content
+      if (shadow.querySelector(".cm-mergeView")) edit(content)
       say("good", ["Saved.", ...answer.warnings].join(" "))
     } else if (answer.conflict) {
       version = answer.current
