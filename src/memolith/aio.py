@@ -102,7 +102,6 @@ class AsyncJobs(_Awaited):
     flush_prompt = _in_thread(Jobs.flush_prompt)
     forget_channel = _in_thread(Jobs.forget_channel)
     list = _in_thread(Jobs.list)
-    note_run = _in_thread(Jobs.note_run)
     query_experiences = _in_thread(Jobs.query_experiences)
     receipts = _in_thread(Jobs.receipts)
     relationships = _in_thread(Jobs.relationships)

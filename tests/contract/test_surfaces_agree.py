@@ -107,11 +107,6 @@ PLACES: dict[str, tuple[str, str, str]] = {
     "jobs.approve": ("approve", ADMIN, ADMIN),
     "jobs.forget_channel": ("forget", ADMIN, ADMIN),
     "jobs.list": ("jobs list", ADMIN, "/api/v1/jobs"),
-    "jobs.note_run": (
-        "maintain",
-        "— for a schedule, not for an agent",
-        "— its own schedule does it",
-    ),
     "jobs.query_experiences": ("experiences", "query_experiences", "/api/v1/experiences/query"),
     "jobs.receipts": ("receipts", ADMIN, "/api/v1/receipts"),
     "jobs.relationships": ("relationships", "relationships", "/api/v1/relationships"),

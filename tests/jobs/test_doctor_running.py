@@ -10,8 +10,9 @@ from pytest_httpserver import HTTPServer
 
 from memolith import Memory
 from memolith.errors import EmbeddingError
+from memolith.jobs.reports import ScheduledRun
 from memolith.jobs.run import run_unattended
-from memolith.jobs.scheduler import Run
+from memolith.jobs.scheduler import note_run
 from memolith.jobs.server_files import ADDRESS, TOKEN, server_token
 from tests.jobs.damage import findings
 
@@ -68,9 +69,9 @@ def test_a_job_that_failed_last_is_a_warning_until_its_schedule_ran_again(
     failed = run_unattended(memory.jobs._place, "compact", fail)
     [found] = findings(memory, "jobs")
     assert (found.status, failed.id in found.hint) == ("warn", True)
-    memory.jobs.note_run(Run(job="compact", at=failed.created))  # the run that failed
+    note_run(memory._store, ScheduledRun(job="compact", at=failed.created))  # the run that failed
     assert len(findings(memory, "jobs")) == 1
-    memory.jobs.note_run(Run(job="compact", at=failed.created + timedelta(hours=1)))
+    note_run(memory._store, ScheduledRun(job="compact", at=failed.created + timedelta(hours=1)))
     assert findings(memory, "jobs") == []
 
 

@@ -27,7 +27,7 @@ from memolith.jobs.job import Job, P, Workplace, index_changes, purge_index
 from memolith.jobs.relationships import relationships, stored_experiences
 from memolith.jobs.reports import JobList, JobReport
 from memolith.jobs.run import apply_proposal, run_job, run_unattended, trim
-from memolith.jobs.scheduler import Run, last_runs, note_run
+from memolith.jobs.scheduler import last_runs
 from memolith.jobs.timeline import open_chats, receipts
 from memolith.jobs.trim import TrimJob
 from memolith.llm.prompts import load_prompt
@@ -212,13 +212,6 @@ class Jobs:
         with self._place.reading() as folder:
             return scan(folder, self._place.clock.now())
 
-    def note_run(self, run: Run) -> None:
-        """Log that a schedule ran a job, and the outcome."""
-        if not isinstance(run, Run):
-            raise RefusedError(f"The run is not a Run but {type(run).__name__}.")
-        with self._place.writing() as transaction:
-            note_run(transaction, run)
-
     def unattended(self, name: str, elsewhere: Callable[[], JobReport] | None = None) -> JobReport:
         """Run the job with this name as a schedule does: an error becomes a report, which is kept.
 
@@ -248,10 +241,7 @@ class Jobs:
         if not self.store.profile.exists:
             return JobList()
         with self._place.reading() as folder:
-            runs = tuple(
-                reports.ScheduledRun(job=run.job, at=run.at, came_of=run.came_of or None)
-                for run in last_runs(folder).values()
-            )
+            runs = tuple(last_runs(folder).values())
             return JobList(history.kept_jobs(folder), runs, history.damage_messages(folder))
 
     def receipts(self, limit: int = 50, offset: int = 0) -> tuple[reports.Receipt, ...]:

@@ -191,7 +191,8 @@ class ScheduledRun(Plain):
 
     job: str
     at: datetime
-    came_of: str | None
+    came_of: str | None = None  # nothing yet: it runs, or its process died
+    left: int = field(default=0, repr=False)  # bytes of MEMORY.md afterwards
 
 
 class JobList(Plain, tuple[JobReport, ...]):

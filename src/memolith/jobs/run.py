@@ -64,10 +64,16 @@ def run_unattended(place: Workplace, name: str, work: Callable[[], JobReport]) -
     report = JobReport(id=None, job=name, status="failed", created=place.clock.now())
     try:
         return work()
-    except MemolithError as error:
-        return _keep_failure(place, replace(report, reason=error.message))
     except Exception as error:  # noqa: BLE001 - a job runs unattended: it must report, not die
-        return _keep_failure(place, replace(report, reason=repr(error)))
+        reason = error.message if isinstance(error, MemolithError) else repr(error)
+        report = replace(report, reason=reason)
+    with suppress(MemolithError), place.writing() as transaction:  # else the caller still has it
+        folder = transaction.folder
+        kept = replace(report, id=new_job_id(folder, name, report.created))
+        transaction.replace(job_path(kept), encode_report(kept), None)
+        transaction.commit()
+        return kept
+    return report
 
 
 def unforeseen(step: Callable[[], object]) -> Exception | None:
@@ -236,14 +242,3 @@ def _planned_in(place: Workplace, report: JobReport, kind: type[Job[P]]) -> Work
         for name in _settings_of(kind)
     }
     return replace(place, config=with_values({**planned, "jobs.review": "ask"}, place.config))
-
-
-def _keep_failure(place: Workplace, report: JobReport) -> JobReport:
-    """Keep the report of a failure too; if even that fails, the caller still has it."""
-    with suppress(MemolithError), place.writing() as transaction:
-        folder = transaction.folder
-        kept = replace(report, id=new_job_id(folder, report.job, report.created), changes=())
-        transaction.replace(job_path(kept), encode_report(kept), None)
-        transaction.commit()
-        return kept
-    return report

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import logging
 import threading
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -17,14 +17,17 @@ from memolith.files import layout
 from memolith.files.folder import Folder
 from memolith.files.locks import SCHEDULE_LOCK, OwnerLock
 from memolith.files.record_format import RecordFormatError, encode_time, parse_time
-from memolith.files.transaction import Transaction
 from memolith.jobs.compact_plan import limit_message
-from memolith.jobs.reports import JobReport
+from memolith.jobs.reports import JobReport, ScheduledRun
 from memolith.jobs.run import ANOTHER_JOB, unforeseen
 from memolith.profile import Profile
+from memolith.store import Store
 
 if TYPE_CHECKING:  # it reads the schedule, too
     from memolith.jobs.api import Jobs
+
+Say = Callable[[str], object]
+Tell = Callable[[JobReport], object]
 
 log = logging.getLogger("memolith.jobs")
 NEVER = datetime(1970, 1, 1, tzinfo=UTC)
@@ -43,48 +46,41 @@ def is_due(cron: str, last: datetime, clock: Clock, *, every_hours: float = 0.0)
     return next(CronSim(cron, clock.local(now), reverse=True)) > last
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
-    """When a schedule ran a job last, and what came of it: empty while it runs."""
-
-    job: str
-    at: datetime
-    came_of: str = ""
-    left: int = 0  # bytes of MEMORY.md afterwards
-
-
-def last_runs(folder: Folder) -> dict[str, Run]:
+def last_runs(folder: Folder) -> dict[str, ScheduledRun]:
     """The last run of each job by a schedule; what cannot be read counts as never."""
     try:
-        content = json.loads(folder.read(layout.SCHEDULE) or b"{}")
-        return {str(job): _read(str(job), run) for job, run in content.items()}
+        return {
+            str(job): ScheduledRun(
+                job=str(job),
+                at=parse_time(run["at"], "schedule"),
+                came_of=str(run.get("came_of") or "") or None,
+                left=int(run.get("left", 0)),
+            )
+            for job, run in json.loads(folder.read(layout.SCHEDULE) or b"{}").items()
+        }
     except (ValueError, TypeError, AttributeError, LookupError, RecordFormatError):
         return {}
 
 
-def note_run(transaction: Transaction, run: Run) -> None:
+def _last_run(folder: Folder, job: str) -> ScheduledRun:
+    return last_runs(folder).get(job) or ScheduledRun(job=job, at=NEVER)
+
+
+def note_run(store: Store, run: ScheduledRun) -> None:
     """Remember a run; call while holding the schedule's lock."""
-    runs = {**last_runs(transaction.folder), run.job: run}
-    content = {
-        job: {"at": encode_time(known.at), "came_of": known.came_of, "left": known.left}
-        for job, known in sorted(runs.items())
-    }
-    stamp = transaction.folder.stamp(layout.SCHEDULE)
-    transaction.replace(layout.SCHEDULE, json.dumps(content, indent=1).encode() + b"\n", stamp)
-    transaction.commit()
-
-
-def _read(job: str, run: Mapping[str, object]) -> Run:
-    at, left = parse_time(run["at"], "schedule"), run.get("left")
-    came_of = str(run.get("came_of", ""))
-    return Run(job=job, at=at, came_of=came_of, left=left if isinstance(left, int) else 0)
+    with store.writing() as transaction:
+        runs = {**last_runs(transaction.folder), run.job: run}
+        content = {
+            job: {"at": encode_time(known.at), "came_of": known.came_of or "", "left": known.left}
+            for job, known in sorted(runs.items())
+        }
+        stamp = transaction.folder.stamp(layout.SCHEDULE)
+        transaction.replace(layout.SCHEDULE, json.dumps(content, indent=1).encode() + b"\n", stamp)
+        transaction.commit()
 
 
 def maintain(
-    jobs: Jobs,
-    *,
-    say: Callable[[str], object] = lambda sentence: None,
-    tell: Callable[[JobReport], object] = lambda report: None,
+    jobs: Jobs, *, say: Say = lambda sentence: None, tell: Tell = lambda report: None
 ) -> tuple[JobReport, ...]:
     """Run every job that is due, one after the other; raises WriterBusyError when another process does that.
 
@@ -111,8 +107,8 @@ class Scheduler:
         jobs: Jobs,
         *,
         poll_seconds: float = 30.0,
-        tell: Callable[[JobReport], object] = lambda report: None,
-        say: Callable[[str], object] = lambda sentence: None,
+        tell: Tell = lambda report: None,
+        say: Say = lambda sentence: None,
     ) -> None:
         """In the thread, `tell` is called with each report; `say` with a sentence when several jobs are due, when it
         is known whether we keep the schedule, and when that changes.
@@ -123,37 +119,32 @@ class Scheduler:
         self._say = say
         self._ours: bool | None = None
         self._stopping = threading.Event()
-        self._thread: threading.Thread | None = None
+        self._thread = threading.Thread(target=self._keep, name="memolith-jobs", daemon=True)
 
     def start(self) -> None:
         """Begin; a memory that does not exist yet is waited for."""
-        if self._thread is None:
-            self._thread = threading.Thread(target=self._keep, name="memolith-jobs", daemon=True)
-            self._thread.start()
+        self._thread.start()
 
     def stop(self, timeout_seconds: float = 5.0) -> None:
         """End. A job that still runs is not waited for longer: dying, it changes nothing half."""
         self._stopping.set()
-        if self._thread is not None:
+        if self._thread.is_alive():
             self._thread.join(timeout_seconds)
 
     def _keep(self) -> None:
         while not self._stopping.is_set():
-            error = unforeseen(self._keep_or_wait)
-            if error is not None:
-                log.error("the schedule goes on after an unexpected error: %r", error)
+            match unforeseen(self._keep_as_owner):
+                case BlockingIOError():
+                    self._is_ours(False)  # another process keeps the schedule; it may end
+                case MemolithError() as error:
+                    log.warning("the schedule waits: %s", error.message)
+                case Exception() as error:
+                    log.error("the schedule goes on after an unexpected error: %r", error)
             self._stopping.wait(self._poll_seconds)
 
-    def _keep_or_wait(self) -> None:
-        try:
-            if self._jobs.store.profile.exists:
-                self._keep_as_owner()
-        except BlockingIOError:
-            self._is_ours(False)  # another process keeps the schedule; it may end
-        except MemolithError as error:
-            log.warning("the schedule waits: %s", error.message)
-
     def _keep_as_owner(self) -> None:
+        if not self._jobs.store.profile.exists:
+            return
         with Folder(self._jobs.store.root) as folder, OwnerLock(folder, SCHEDULE_LOCK) as lock:
             self._is_ours(True)
             # Whoever deleted the lock file let a second process in: the one that holds its name keeps the schedule.
@@ -188,23 +179,18 @@ def _due(jobs: Jobs, folder: Folder) -> list[str]:
     """The jobs that are due, in the order in which they run."""
     from memolith.jobs.api import KINDS
 
-    config, last = jobs.store.config, last_runs(folder)
-    known = {job: last.get(job, Run(job=job, at=NEVER)) for job in scheduled_jobs(config)}
-    every = config.compact.every_hours
+    config = jobs.store.config
+    cron, every = config.compact.cron, config.compact.every_hours
     return [
-        job
-        for job, run in known.items()
-        if KINDS[job].is_wanted(config, folder, run.left)
-        or is_due(config.compact.cron, run.at, jobs.clock, every_hours=every)
+        run.job
+        for run in (_last_run(folder, job) for job in scheduled_jobs(config))
+        if KINDS[run.job].is_wanted(config, folder, run.left)
+        or is_due(cron, run.at, jobs.clock, every_hours=every)
     ]
 
 
 def _run_due(
-    jobs: Jobs,
-    folder: Folder,
-    run: Callable[[str], JobReport],
-    say: Callable[[str], object],
-    tell: Callable[[JobReport], object],
+    jobs: Jobs, folder: Folder, run: Callable[[str], JobReport], say: Say, tell: Tell
 ) -> Iterator[JobReport]:
     def size() -> int:
         stamp = folder.stamp(jobs.store.config.profile.primary)
@@ -214,34 +200,23 @@ def _run_due(
     if len(due) > 1:
         say(f"Due, one after the other: {', '.join(due)}.")
     for job in due:
-        last = last_runs(folder).get(job, Run(job=job, at=NEVER))
-        begun = Run(job=job, at=jobs.clock.now(), left=size())
-        jobs.note_run(begun)  # before the run: one that kills us is not tried for ever
+        last = _last_run(folder, job)
+        begun = ScheduledRun(job=job, at=jobs.clock.now(), left=size())
+        note_run(jobs.store, begun)  # before the run: one that kills us is not tried for ever
         report = run(job)
         # A run that changed nothing leaves no report, but says why here.
         is_kept = report.id and report.status != "failed"
         came_of = f"{report.status}: {report.id if is_kept else report.reason}"
         if report.reason == ANOTHER_JOB:  # as if it had not run
-            jobs.note_run(replace(last, came_of=came_of + _DUE_AGAIN))
+            note_run(jobs.store, replace(last, came_of=came_of + _DUE_AGAIN))
         else:
-            jobs.note_run(replace(begun, came_of=came_of, left=size()))
-        _log(report)
+            note_run(jobs.store, replace(begun, came_of=came_of, left=size()))
+        level = logging.ERROR if report.status == "failed" else logging.INFO
+        figures = " ".join(f"{name}={number}" for name, number in report.counts.items())
+        took = f"{figures} ms={report.seconds * 1000:.0f}"
+        log.log(level, "%s %s %s %s", report.job, report.status, took, report.reason)
         tell(report)
         yield report
-
-
-def _log(report: JobReport) -> None:
-    figures = " ".join(f"{name}={number}" for name, number in report.counts.items())
-    level = logging.ERROR if report.status == "failed" else logging.INFO
-    log.log(
-        level,
-        "%s %s %s ms=%d %s",
-        report.job,
-        report.status,
-        figures,
-        report.seconds * 1000,
-        report.reason,
-    )
 
 
 def notices(config: Config, profile: Profile) -> Iterator[tuple[str, str]]:
@@ -249,10 +224,9 @@ def notices(config: Config, profile: Profile) -> Iterator[tuple[str, str]]:
     if not profile.exists:
         return
     with Folder(profile.root) as folder:
-        runs = last_runs(folder)
-        last = runs.get("compact", Run(job="compact", at=NEVER))
-        if limits := limit_message(config, folder, last.left, last.came_of):
+        last = _last_run(folder, "compact")
+        if limits := limit_message(config, folder, last.left, last.came_of or ""):
             yield "compaction", limits
-        for run in runs.values():
-            if run.came_of.endswith(_DUE_AGAIN):
+        for run in last_runs(folder).values():
+            if run.came_of and run.came_of.endswith(_DUE_AGAIN):
                 yield "schedule", f"{run.job} was {run.came_of.replace(': ', ', because ', 1)}"

@@ -11,6 +11,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from multiprocessing.connection import Connection, Pipe
 from subprocess import DEVNULL, Popen
@@ -23,7 +24,7 @@ from memolith.types import Progress
 
 T = TypeVar("T")
 _NICENESS = 5  # a caller waits seconds for a job, but milliseconds for a search
-_READY, _STEP, _DONE, _FAILED = "ready", "step", "done", "failed"
+_READY, _STEP, _RESULT = "ready", "step", "result"
 _COMMAND = ("-P", "-m", "memolith", "jobs", "run")
 
 
@@ -45,7 +46,7 @@ def run_in_process(
         while (answer := link.recv())[0] == _STEP:
             if progress is not None:
                 progress(*answer[1])
-            link.send(True)
+            link.send(None)
     except (EOFError, ConnectionError) as error:
         code = process.wait()
         raise JobFailedError(
@@ -54,15 +55,9 @@ def run_in_process(
         ) from error
     finally:
         _end(process, link)
-    if answer[0] == _FAILED:
+    if isinstance(answer[1], MemolithError):
         raise answer[1]
     return cast("T", answer[1])
-
-
-def _end(process: Popen[bytes], link: Connection) -> None:
-    link.close()
-    process.kill()
-    process.wait()
 
 
 def rebuild_index(jobs: Jobs) -> SyncReport:
@@ -86,11 +81,10 @@ def serve(handle: int) -> None:
     store, channel, work, options, reports_progress = link.recv()
 
     def listen() -> NoReturn:
-        try:
-            while link.recv():
+        with suppress(EOFError, OSError):
+            while True:
+                link.recv()
                 agreed.release()
-        except (EOFError, OSError):
-            pass
         os._exit(1)  # the server has ended; files are safe at any moment
 
     def may_go_on(done: int, total: int) -> None:
@@ -102,9 +96,10 @@ def serve(handle: int) -> None:
         options["progress"] = may_go_on
     jobs = Jobs(store, channel, cache(lambda: Finder(store.root, store.config, store.clock)))
     try:
-        link.send((_DONE, work(jobs, **options)))
+        result = work(jobs, **options)
     except MemolithError as error:
-        link.send((_FAILED, error))
+        result = error
+    link.send((_RESULT, result))
 
 
 def _start(name: str) -> tuple[Popen[bytes], Connection] | None:
@@ -112,22 +107,27 @@ def _start(name: str) -> tuple[Popen[bytes], Connection] | None:
     if not can_start_python():
         return None
     ours, theirs = Pipe()
-    with theirs:
-        end = theirs.fileno()
-        try:
-            process = Popen(  # noqa: S603 - ourselves
-                [sys.executable, *_COMMAND, name, "--json", "--link", str(end)],
-                stdin=DEVNULL,
-                stdout=DEVNULL,  # ours may carry the protocol
-                pass_fds=[end],
-                start_new_session=True,  # Ctrl-C is for us
-            )
-        except OSError:
-            ours.close()
-            return None
     try:
-        ours.recv()
-    except (EOFError, OSError):
-        _end(process, ours)
+        process = Popen(  # noqa: S603 - ourselves
+            [sys.executable, *_COMMAND, name, "--json", "--link", str(theirs.fileno())],
+            stdin=DEVNULL,
+            stdout=DEVNULL,  # ours may carry the protocol
+            pass_fds=[theirs.fileno()],
+            start_new_session=True,  # Ctrl-C is for us
+        )
+    except OSError:
+        ours.close()
         return None
-    return process, ours
+    finally:
+        theirs.close()
+    with suppress(EOFError, OSError):
+        ours.recv()
+        return process, ours
+    _end(process, ours)
+    return None
+
+
+def _end(process: Popen[bytes], link: Connection) -> None:
+    link.close()
+    process.kill()
+    process.wait()
