@@ -23,9 +23,9 @@ MAX_CODE_LINES_OF_A_FUNCTION = 50
 # module. A ceiling goes down with every change that makes a folder smaller. Raising one takes a
 # page in docs/decisions that names the promise behind it.
 CEILINGS = {
-    "(top)": (1_999, 16),
+    "(top)": (1_998, 16),
     "adapters": (351, 6),
-    "cli": (2_704, 12),
+    "cli": (2_718, 12),
     "config": (591, 4),
     "context": (1_654, 11),
     "embed": (571, 5),
@@ -35,7 +35,7 @@ CEILINGS = {
     "importers": (1_120, 10),
     "index": (1_397, 8),
     "ingest": (880, 7),
-    "jobs": (7_353, 43),
+    "jobs": (7_324, 43),
     "llm": (399, 4),
     "mcp_server": (1_103, 6),
     "rest": (1_456, 9),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 
 from memolith.cli.options import CODES
 from memolith.files.folder import Folder
-from memolith.files.locks import JOB_LOCK, OwnerLock
+from memolith.files.locks import JOB_LOCK, SCHEDULE_LOCK, OwnerLock
 from memolith.files.record_format import encode_line
 from memolith.types import Record
 from tests.lifecycle.dreams import Life
@@ -99,6 +100,23 @@ def test_a_run_that_was_skipped_for_another_job_is_due_again_and_status_says_so(
     assert "compact was skipped, because another job is running; it is due again" in line
     assert "Done" in memolith("maintain", "--once").out
     assert not [row for row in memolith("status").out.splitlines() if row.startswith("  schedule")]
+
+
+def test_every_profile_is_kept_although_one_is_busy_and_one_is_broken(memolith: Run) -> None:
+    for name in ("ana", "ben", "carl"):
+        memolith("init", "--profile", name)
+        memolith("config", "set", "compact.enabled", "true", "--profile", name)
+    profiles = Path(os.environ["MEMOLITH_HOME"], "profiles")
+    Path(profiles, "carl", "memolith.toml").write_text("[compact", "utf-8")
+    with Folder(str(profiles / "ana")) as folder, OwnerLock(folder, SCHEDULE_LOCK):
+        told = memolith("maintain", "--all", "--once", "--json")
+    assert [report["job"] for report in told.json["jobs"]] == ["compact"]
+    assert "ana: Another process keeps the schedule" in told.err
+    assert "carl: " in told.err
+    assert told.code
+    for name, runs in (("ana", 0), ("ben", 1)):
+        listed = memolith("jobs", "list", "--json", "--profile", name).json
+        assert len(listed["scheduled"]) == runs
 
 
 def test_a_job_can_be_run_as_a_server_runs_it(memolith: Run, grown: Path) -> None:

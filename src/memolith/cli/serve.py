@@ -7,13 +7,14 @@ import os
 import socket
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from copy import copy
 from dataclasses import asdict
+from functools import partial
 from typing import TYPE_CHECKING
 
 from memolith.cli import output
-from memolith.cli.options import Call, Steps, UsageError, command
+from memolith.cli.options import Call, Steps, UsageError, command, kind_of
 from memolith.errors import ConfigError, MemolithError
 
 if TYPE_CHECKING:
@@ -347,24 +348,40 @@ def maintain(call: Call, once: bool, all_: bool) -> Steps:
         if not call.json:
             show_report(call, report)
 
+    reports: list[JobReport] = []
+    unkept = (
+        partial(_unkept, call) if all_ else nullcontext
+    )  # one alone says by its error what is wrong
     with ExitStack() as stack:
-        calls = _profiles(call) if all_ else [call]
-        memories = [stack.enter_context(one.open()) for one in calls]
+        memories: list[Memory] = []
+        for one in _profiles(call) if all_ else [call]:
+            with unkept(one.profile):
+                memories.append(stack.enter_context(one.open()))
         is_on = any(scheduled_jobs(one.config) for one in memories)
         kept = [one for one in memories if one.profile.exists and scheduled_jobs(one.config)]
         if kept and not once:
             _keep_schedules(kept, show)
             return
-        reports: list[JobReport] = []
         for memory in kept:
             if all_:
                 output.note(f"{memory.profile.name}:")
-            reports += run_due(memory.jobs, say=output.note, tell=show)
+            with unkept(memory.profile.name):
+                reports += run_due(memory.jobs, say=output.note, tell=show)
     yield JobList(tuple(reports))
     if not is_on:
         output.note("No job is switched on. Try: ", call.again("config set compact.enabled true"))
     elif not reports:
         output.note("Nothing is due.")
+
+
+@contextmanager
+def _unkept(call: Call, profile: str | None) -> Iterator[None]:
+    """The others are kept although this one cannot be."""
+    try:
+        yield
+    except MemolithError as error:
+        _, call.code = kind_of(error)
+        output.warn(f"{profile}: {error.message}")
 
 
 def _profiles(call: Call) -> Iterator[Call]:
