@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memolith.text.similarity import is_near_copy, jaccard, tells_apart
-from tests.text.fuzz import texts
+from memolith.text.similarity import copy_key, jaccard, tells_apart
 
 
 def test_jaccard_is_the_share_of_common_words() -> None:
@@ -27,8 +26,7 @@ def test_jaccard_is_the_share_of_common_words() -> None:
     ],
 )  # fmt: skip
 def test_the_same_in_nearly_the_same_words_is_a_near_copy(one: str, other: str) -> None:
-    assert is_near_copy(one, other)
-    assert is_near_copy(other, one)
+    assert copy_key(one) == copy_key(other)
 
 
 @pytest.mark.parametrize(
@@ -52,8 +50,7 @@ def test_the_same_in_nearly_the_same_words_is_a_near_copy(one: str, other: str) 
     ],
 )  # fmt: skip
 def test_another_name_day_number_order_or_a_negation_is_another_fact(one: str, other: str) -> None:
-    assert not is_near_copy(one, other)
-    assert not is_near_copy(other, one)
+    assert copy_key(one) != copy_key(other)
 
 
 @pytest.mark.parametrize(
@@ -75,8 +72,3 @@ def test_other_words_for_the_same_do_not_tell_apart() -> None:
     assert not tells_apart(
         "It failed because the key expired", "Because the key expired, it failed"
     )
-
-
-def test_every_text_is_a_near_copy_of_itself() -> None:
-    for text in texts(("not", "año", "日本語", "v2.1"), seed=8, runs=2_000):
-        assert is_near_copy(text, text)

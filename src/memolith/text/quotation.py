@@ -29,6 +29,8 @@ _HARMLESS = str.maketrans({SOURCE_BEGINS: "‹", SOURCE_ENDS: "›"})
 # Compiled when it is first used: a session start has no use for it.
 _SOURCE = r" · (?:user|agent|file|(?:file|external): [^⟨⟩]*)(?: · \d{4}-\d\d-\d\d)?⟩$"
 LINE_BEGINS = "| "
+_BLOCK_ENDS = rf"(?m:^)[^\S\n]*{_CLOSING}.*\n?"
+_BLOCK = rf"(?m:^)[^\S\n]*{FENCE_BEGINS}(?s:.*?){_BLOCK_ENDS}"
 # Lines of ours that say nothing by themselves.
 _HEADINGS = (
     "## Relevant Memories",
@@ -136,16 +138,10 @@ def without_fenced(text: str) -> str:
     """The text without whole fenced blocks; one that does not end is not a block."""
     if FENCE_BEGINS not in text:
         return text
-    kept = list[str]()
-    block = list[str]()
-    for line in text.splitlines(keepends=True):
-        if block or line.lstrip().startswith(FENCE_BEGINS):
-            block.append(line)
-            if line.lstrip().startswith(_CLOSING):
-                block = []
-        else:
-            kept.append(line)
-    return "".join(kept + block)
+    end = max((found.end() for found in re.finditer(_BLOCK_ENDS, text)), default=0)
+    return (
+        re.sub(_BLOCK, "", text[:end]) + text[end:]
+    )  # of those that do not end, none is looked for
 
 
 def _is_ours(line: str) -> bool:

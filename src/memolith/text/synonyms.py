@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from itertools import pairwise
@@ -36,56 +36,54 @@ class Synonym:
     is_own: bool = False  # said by the user
 
 
+Meaning = tuple[tuple[str, ...], tuple[str, ...]]  # the English phrases, the Spanish ones
+Index = tuple[dict[str, list[Meaning]], dict[str, list[Meaning]]]  # by their phrases, per language
+
+
 @dataclass(frozen=True, kw_only=True)
 class Synonyms:
     """Groups of phrases that stand for one another, and the lines that could not be read."""
 
-    # One meaning each: the English phrases, the Spanish ones.
-    meanings: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]
+    meanings: Sequence[Meaning]
     problems: tuple[str, ...]
-    # Per language: a phrase as it is written → the numbers of its meanings.
-    written: tuple[Mapping[str, Sequence[int]], ...]
 
     @cached_property
-    def stemmed(self) -> tuple[Mapping[str, Sequence[int]], ...]:
-        """Per language: the stems of a phrase → the numbers of its meanings."""
-        found: tuple[dict[str, list[int]], ...] = ({}, {})
-        for side, written in enumerate(self.written):
-            for phrase, numbers in written.items():
-                found[side].setdefault(_stem(phrase, side), []).extend(numbers)
+    def written(self) -> Index:
+        """The meanings of a phrase, as it is left of a question."""
+        return self._indexed(lambda phrase, _: phrase)
+
+    @cached_property
+    def stemmed(self) -> Index:
+        """The meanings of the stems of a phrase."""
+        return self._indexed(_stem)
+
+    def _indexed(self, key: Callable[[str, int], str]) -> Index:
+        found: Index = {}, {}
+        for meaning in self.meanings:
+            for side, entries in enumerate(meaning):
+                for entry in entries:
+                    phrase = key(without_stop_words(entry), side)
+                    found[side].setdefault(phrase, []).append(meaning)
         return found
 
 
-def expand(
-    folded: Sequence[str], *, language: Language | None = None, extra: Synonyms | None = None
-) -> dict[str, tuple[str, ...]]:
-    """The keywords and phrases that have synonyms, each with them, translations first.
-
-    Phrases of up to three words are found too (`tarjeta credito` → `credit card`). Where the
-    language of the words is known, give it: English `red` is a colour, Spanish `red` a net.
-
-    >>> expand(["cumpleanos", "perro"], language="es")
-    {'cumpleanos': ('birthday',), 'perro': ('dog', 'puppy', 'perra', 'cachorro')}
-    """
-    found = dict[str, tuple[str, ...]]()
-    for phrase in dict.fromkeys(phrases(folded)):
-        synonyms = synonyms_of(phrase, language=language, extra=extra)
-        if others := tuple(dict.fromkeys(one.text for one in synonyms if one.text != phrase)):
-            found[phrase] = others
-    return found
-
-
-def phrases(folded: Sequence[str]) -> Iterator[str]:
-    """Every word, and every two or three that stand side by side."""
+def phrases(folded: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """Every word, and every two or three that stand side by side, and where each begins."""
     for count in range(1, _MOST_WORDS_OF_A_PHRASE + 1):
         for start in range(len(folded) - count + 1):
-            yield " ".join(folded[start : start + count])
+            yield start, " ".join(folded[start : start + count])
 
 
 def synonyms_of(
     phrase: str, *, language: Language | None = None, extra: Synonyms | None = None
 ) -> Sequence[Synonym]:
-    """What stands for one phrase, the user's own synonyms first, then translations first."""
+    """What stands for a phrase of up to three words, the user's own synonyms first, then translations.
+
+    Where the language is known, give it: English `red` is a colour, Spanish `red` a net.
+
+    >>> [one.text for one in synonyms_of("perro", language="es")]
+    ['dog', 'puppy', 'perra', 'cachorro']
+    """
     ours = _ours(phrase, language)
     if extra is None:
         return ours
@@ -108,22 +106,23 @@ def _synonyms(phrase: str, language: Language | None, source: Synonyms) -> Itera
     # Asked in one language, the other is the second choice: ¿cuál es mi password?
     sides = range(len(LANGUAGES)) if language is None else (LANGUAGES.index(language),)
     others = [side for side in range(len(LANGUAGES)) if side not in sides]
-    numbers = _look_up(phrase, sides, source) or _look_up(phrase, others, source)
+    meanings = _look_up(phrase, sides, source) or _look_up(phrase, others, source)
     for is_translation in (True, False):
-        for side, number in numbers:
+        for side, meaning in meanings:
             to = 1 - side if is_translation else side
-            for text in source.meanings[number][to]:
+            for text in meaning[to]:
                 if is_translation or text != phrase:
                     yield Synonym(text, LANGUAGES[to], is_translation, source is not built_in())
 
 
-def _look_up(phrase: str, sides: Sequence[int], source: Synonyms) -> list[tuple[int, int]]:
-    """Side and number of each meaning: by the phrase or its singular, else by its stem."""
+def _look_up(phrase: str, sides: Sequence[int], source: Synonyms) -> list[tuple[int, Meaning]]:
+    """Each meaning and its side: by the phrase or its singular, else by its stem."""
     forms = list(_singulars(phrase))
-    found = [(s, n) for form in forms for s in sides for n in source.written[s].get(form, ())]
-    if not found:  # a stem may be shared by words that have nothing in common: caso, casa
-        found = [(s, n) for s in sides for n in sorted(source.stemmed[s].get(_stem(phrase, s), ()))]
-    return found
+    found = [(s, one) for form in forms for s in sides for one in source.written[s].get(form, ())]
+    if found:
+        return found
+    # A stem may be shared by words that have nothing in common: caso, casa.
+    return [(s, one) for s in sides for one in source.stemmed[s].get(_stem(phrase, s), ())]
 
 
 def _singulars(phrase: str) -> Iterator[str]:
@@ -153,23 +152,22 @@ def load_synonyms(data: str) -> Synonyms:
     >>> load_synonyms("dog, puppy\\tperro\\nno tab here").problems
     ('line 2: write English words, a tab, Spanish words',)
     """
-    meanings = list[tuple[tuple[str, ...], tuple[str, ...]]]()
-    problems = list[str]()
+    meanings, problems = list[Meaning](), list[str]()
     for number, line in enumerate(fold(data).split("\n"), start=1):
         if not line.strip() or line.lstrip().startswith("#"):
             continue
         english, tab, spanish = line.partition("\t")
         if not tab or "\t" in spanish.strip():
-            problems.append(f"line {number}: write English words, a tab, Spanish words")
+            problem = "write English words, a tab, Spanish words"
         elif len(line) > _MOST_CHARS_OF_A_LINE:
-            problems.append(f"line {number}: {len(line)} characters are too many for one meaning")
+            problem = f"{len(line)} characters are too many for one meaning"
+        elif sum(map(len, meaning := (_entries(english), _entries(spanish)))) < 2:
+            problem = "a word needs at least one other to stand for"
         else:
-            meaning = _entries(english), _entries(spanish)
-            if sum(map(len, meaning)) > 1:
-                meanings.append(meaning)
-            else:
-                problems.append(f"line {number}: a word needs at least one other to stand for")
-    return _indexed(tuple(meanings), tuple(problems))
+            meanings.append(meaning)
+            continue
+        problems.append(f"line {number}: {problem}")
+    return Synonyms(meanings=meanings, problems=tuple(problems))
 
 
 def _entries(side: str) -> tuple[str, ...]:
@@ -180,17 +178,6 @@ def _entries(side: str) -> tuple[str, ...]:
         entry if entry.replace(" ", "").isalpha() else " ".join(words(entry)) for entry in spaced
     )
     return tuple(dict.fromkeys(filter(None, entries)))
-
-
-def _indexed(
-    meanings: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...], problems: tuple[str, ...]
-) -> Synonyms:
-    written: tuple[dict[str, list[int]], ...] = ({}, {})
-    for number, meaning in enumerate(meanings):
-        for known, entries in zip(written, meaning, strict=True):
-            for entry in entries:
-                known.setdefault(without_stop_words(entry), []).append(number)
-    return Synonyms(meanings=meanings, problems=problems, written=written)
 
 
 def without_stop_words(phrase: str) -> str:
@@ -278,16 +265,12 @@ def glosses(text: str) -> list[tuple[str, Sequence[str]]]:
 
 
 def _english(word: str) -> Sequence[str]:
-    said = (word for sense in _senses(word) for word in words(sense))
-    return list(dict.fromkeys(fold(one) for one in said if not is_stop_word(fold(one))))
-
-
-def _senses(word: str) -> Iterator[str]:
-    """The first meanings of a word, without those that are long explanations if there are others."""
+    """The words of the first meanings of a word, not of long explanations if there are others."""
     told = [_ABOUT.sub(" ", one).strip() for one in _dictionary().get(word, ())]
     told = [one for one in told if one and not one.startswith(_NO_SENSE)]
     short = [one for one in told if len(one.split()) <= _WORDS_OF_A_SENSE]
-    yield from (short or told)[:_SENSES]
+    said = words(" ".join((short or told)[:_SENSES]))
+    return [one for one in dict.fromkeys(said) if not is_stop_word(one)]
 
 
 @cache
@@ -334,17 +317,13 @@ def choices(
     for word, terms in zip(keywords, result, strict=True):
         if word[:1].isdigit():
             terms.update(dict.fromkeys([*_otherwise_written(word), *same_times(word)], 1.0))
-    for phrase in dict.fromkeys(phrases(keywords)) if widen else ():
-        if phrase in names:
-            continue
-        synonyms = synonyms_of(phrase, language=language, extra=extra)
-        parts = phrase.split(" ")
-        for at in range(len(keywords) - len(parts) + 1):
-            if synonyms and list(keywords[at : at + len(parts)]) == parts:
-                for terms in result[at : at + len(parts)]:
-                    _add(terms, synonyms)
-                if language and len(parts) == 1:
-                    _doubt_false_friend(result[at], phrase, language, synonyms)
+    for at, phrase in phrases(keywords) if widen else ():
+        synonyms = () if phrase in names else synonyms_of(phrase, language=language, extra=extra)
+        count = phrase.count(" ") + 1
+        for terms in result[at : at + count]:
+            _add(terms, synonyms)
+        if synonyms and language and count == 1:
+            _doubt_false_friend(result[at], phrase, language, synonyms)
     return result
 
 
@@ -379,7 +358,7 @@ def own_words(
     {'old': 'zorro', 'server': 'zorro'}
     """
     result = dict[str, str]()
-    for phrase in phrases(keywords) if extra else ():
+    for _, phrase in phrases(keywords) if extra else ():
         for synonym in synonyms_of(phrase, language=language, extra=extra):
             said = without_stop_words(synonym.text).split(" ") if synonym.is_own else []
             if synonym.language == "es":
@@ -420,9 +399,6 @@ def _doubt_false_friend(
 
 
 _TIME = re.compile(r"(\d{1,2})(?:[:.h](\d{2}))?(am|pm)?")
-_NOON = 12
-_HOURS = 24
-_MINUTES = 60
 _HALF = re.compile(r"(?<![\d.])(\d{1,2}(?:[:.]\d{2})?) ?([ap])(?:m\b|\.m\.)", re.IGNORECASE)
 
 
@@ -442,18 +418,18 @@ def same_times(word: str) -> list[str]:
     if not found or not (found[2] or found[3]):
         return []
     hour, minute = int(found[1]), int(found[2] or 0)
-    if hour >= _HOURS or minute >= _MINUTES:
+    if hour > 23 or minute > 59:
         return []
     if found[3]:
-        hours = [hour % _NOON + _NOON * (found[3] == "pm")]
+        hours = [hour % 12 + 12 * (found[3] == "pm")]
     else:
-        hours = [hour] if hour > _NOON or hour == 0 else [hour % _NOON, hour % _NOON + _NOON]
+        hours = [hour] if hour > 12 or hour == 0 else [hour % 12, hour % 12 + 12]
     written = (way for one in hours for way in _ways(one, minute))
     return [way for way in dict.fromkeys(written) if way != word]
 
 
 def _ways(hour: int, minute: int) -> list[str]:
-    small, half = hour % _NOON or _NOON, "pm" if hour >= _NOON else "am"
+    small, half = hour % 12 or 12, "pm" if hour >= 12 else "am"
     ways = [f"{hour:02}:{minute:02}", f"{small}:{minute:02}", f"{small}:{minute:02}{half}"]
     return ways if minute else [*ways, f"{small}{half}"]
 

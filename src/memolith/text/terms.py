@@ -64,11 +64,6 @@ def language_of(folded: Iterable[str]) -> Language | None:
     return None
 
 
-def language_told_by(word: str) -> Language | None:
-    """The language a single folded word belongs to, if it is a stop word of only one."""
-    return _telling().get(word)
-
-
 def telling_words(language: Language) -> frozenset[str]:
     """Stop words that only this language has, in every way they are commonly written."""
     folded = {word for word, spoken in _telling().items() if spoken == language}
@@ -243,7 +238,7 @@ def _terms_of(stretch: str) -> tuple[tuple[str, ...], tuple[str, ...], Language 
 @lru_cache(maxsize=1 << 16)
 def _terms_of_word(word: str) -> tuple[tuple[str, ...], tuple[str, ...], Language | None]:
     found = stems(word)
-    return found[:1], found, language_told_by(word)
+    return found[:1], found, _telling().get(word)
 
 
 _LATIN = ("english", "spanish")  # a word alone does not tell which
