@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
@@ -177,17 +177,12 @@ class Asked:
 
 def _fullest(places: Sequence[tuple[int, int]], reach: int) -> int:
     """Where the most different words stand within so many characters, the first such place."""
-    start, most, end = 0, 0, 0
-    inside = Counter[int]()  # how often each word occurs within reach
-    for at, number in places:
-        while end < len(places) and places[end][0] < at + reach:
-            inside[places[end][1]] += 1
-            end += 1
-        inside += Counter()  # forgets those that are not there any more
-        if len(inside) > most:
-            start, most = at, len(inside)
-        inside[number] -= 1
-    return start
+
+    def words_from(at: int) -> int:
+        inside = places[bisect_left(places, (at,)) : bisect_left(places, (at + reach,))]
+        return len({number for _, number in inside})
+
+    return max((at for at, _ in places), key=words_from, default=0)
 
 
 SecretOn = Callable[[Collection[date]], Collection[str]]

@@ -8,9 +8,9 @@ from contextlib import suppress
 from itertools import pairwise
 
 from memolith.errors import MemolithError
-from memolith.files.document import Document
 from memolith.files.folder import Folder
 from memolith.files.passages import parse_citation
+from memolith.files.record_format import readable_record
 from memolith.results import Hit
 from memolith.text.cleaning import one_line
 from memolith.text.quotation import LINE_BEGINS, quoted
@@ -21,7 +21,6 @@ _NO_MARKS = str.maketrans("⟨⟩", "  ")
 _ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){0,3}(?:-[0-9a-f]{12})?")
 # A text that was cut is known by its beginning.
 _BEGINNING = 200
-_LENGTH_OF_ID = 36
 # No agent has more in its context than this.
 _MOST_CHARS = 2_000_000
 _LONGEST = 4_096  # a citation: a path cannot be longer
@@ -43,15 +42,12 @@ class Known:
             for path, lines in _citations(item):
                 self._places.setdefault(path, []).append(lines)
             texts.append(_on_one_line(item))
-        self._text = "\n".join(texts)
-        self._ids = {known for known in ids if len(known) == _LENGTH_OF_ID}
-        self._beginnings = tuple(ids - self._ids)
+        self._text, self._ids = "\n".join(texts), tuple(ids)
 
     def has(self, hit: Hit) -> bool:
         """Whether the agent knows this hit already."""
         # Ids that are made of the time begin alike, so only who gave a beginning means all of them.
-        name = hit.record_id or ""
-        if name in self._ids or name.startswith(self._beginnings):
+        if hit.record_id and hit.record_id.startswith(self._ids):
             return True
         place = hit.citation
         for first, last in self._places.get(place.path, ()):
@@ -77,10 +73,8 @@ def ids_at(known: Iterable[str], root: str) -> set[str]:
     for path, places in cited.items():
         with suppress(MemolithError), Folder(root) as folder:
             lines = (folder.read(path) or b"").split(b"\n")
-            there = b"\n".join(
-                line for place in places for line in lines[place.first_line - 1 : place.last_line]
-            )
-            ids |= {record.id for _, record in Document.parse(path, there).records()}
+            there = [line for at in places for line in lines[at.first_line - 1 : at.last_line]]
+            ids |= {record.id for record in map(readable_record, there) if record}
     return ids
 
 
