@@ -23,11 +23,11 @@ MAX_CODE_LINES_OF_A_FUNCTION = 50
 # module. A ceiling goes down with every change that makes a folder smaller. Raising one takes a
 # page in docs/decisions that names the promise behind it.
 CEILINGS = {
-    "(top)": (1_998, 16),
+    "(top)": (2_005, 16),
     "adapters": (351, 6),
     "cli": (2_718, 12),
     "config": (591, 4),
-    "context": (1_641, 11),
+    "context": (1_635, 11),
     "embed": (571, 5),
     "engines": (1_314, 7),
     "files": (3_395, 26),
@@ -40,7 +40,7 @@ CEILINGS = {
     "mcp_server": (1_103, 6),
     "rest": (1_456, 9),
     "search": (1_263, 10),
-    "text": (2_239, 20),
+    "text": (2_240, 20),
     "web": (905, 12),
 }
 

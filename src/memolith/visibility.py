@@ -8,7 +8,8 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from memolith.types import Record, Sensitivity, SessionKind, Trust
+from memolith.errors import RefusedError
+from memolith.types import SESSION_KINDS, Record, Sensitivity, SessionKind, Trust
 
 if TYPE_CHECKING:
     from memolith.results import Chunk
@@ -47,8 +48,17 @@ def trust(channel: str, external: Patterns = ()) -> Trust:
     return "user" if channel in _USER_CHANNELS else "agent"
 
 
+def check_is_session_kind(kind: str) -> None:
+    """Refuse what is no kind of session: a misspelt group would be trusted."""
+    if kind not in SESSION_KINDS:
+        raise RefusedError(
+            f"{kind!r} is no kind of session.", hint=f"Use one of {', '.join(SESSION_KINDS)}."
+        )
+
+
 def channel_in(channel: str, kind: str) -> str:
     """The channel of what a session of this kind writes: in a group, anybody may have said it."""
+    check_is_session_kind(kind)
     return channel + _GROUP if kind == "group" and not channel.endswith(_GROUP) else channel
 
 

@@ -53,7 +53,7 @@ def test_a_dry_run_tells_what_of_and_how_to_do_it(memolith: Run, grown: Path) ->
     assert lines[0] == "Would do  compact"
     assert lines[1].split("  ") == ["", "records before", "9"]
     assert "  do it    memolith compact" in lines
-    assert "  9 records of the year 2025, yours → one summary" in lines
+    assert "  9 records of the year 2025, by you → one summary" in lines
     assert grown.read_bytes() == before
 
 

@@ -345,7 +345,7 @@ def test_limits_that_cannot_be_reached_are_said_and_not_run_after(
     live(memory, stopped_time, 20)
     stopped_time.advance(days=10)
     report = memory.jobs.compact()
-    assert "over the limit alone" in report.warnings[0]
+    assert "over the limit by itself" in report.warnings[0]
     assert memory.records(category="compaction")
     assert memory.jobs.compact().status == "skipped"
 

@@ -45,15 +45,23 @@ def plan(memory: Memory, **settings: int | bool) -> tuple[str, ...]:
 def test_the_plan_says_whose_records_become_a_summary(mixed: Memory) -> None:
     lines = plan(mixed, compact__max_records=10)
     whose = [line.partition(", ")[2].partition(" → ") for line in lines]
-    assert sorted(name for name, _, _ in whose) == ["from outside", "your agent's", "yours"]
+    assert sorted(name for name, _, _ in whose) == ["by you", "by your agent", "from outside"]
     assert {goes_to for _, _, goes_to in whose} == {"one summary"}
+
+
+def test_the_plan_is_told_oldest_first_whatever_the_order_in_the_file(memory: Memory) -> None:
+    for year in (2025, 2023, 2024):
+        when = datetime(year, 6, 1, tzinfo=UTC)
+        memory.remember_many({"text": f"{year}: {n}", "timestamp": when} for n in range(9))
+    years = [line.split(",")[0][-4:] for line in plan(memory, compact__max_records=10)]
+    assert years == ["2023", "2024", "2025"]
 
 
 def test_what_strangers_said_leaves_for_the_archive_only(mixed: Memory) -> None:
     lines = plan(mixed, compact__max_records=4)
     assert {line.partition(", ")[2] for line in lines} == {
-        "yours → the long memory",
-        "your agent's → the long memory",
+        "by you → the long memory",
+        "by your agent → the long memory",
         "from outside → the archive only",
     }
     told = Path(mixed.root, "LONGMEMORY.md").read_text("utf-8")

@@ -44,7 +44,7 @@ def test_what_came_later_is_still_compacted(grown: Memory, stopped_time: Stopped
     assert report.status == "done"
     assert covered <= {record.id for record in grown.records()}
     (warning,) = report.warnings
-    assert "taken back by you is over the limit alone" in warning
+    assert "taken back by you is over the limit by itself" in warning
 
 
 def test_asked_by_hand_it_is_done_again(grown: Memory) -> None:

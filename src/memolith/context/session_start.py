@@ -15,7 +15,7 @@ from memolith.config.sections import Config, ContextConfig
 from memolith.context.pieces import MAX_CHARS, PieceMaker, of_prose
 from memolith.context.sharing import Chosen, Piece, TakenBack, choose
 from memolith.context.window import Window, read_window
-from memolith.errors import MemolithError, RefusedError
+from memolith.errors import MemolithError
 from memolith.files import gate, layout
 from memolith.files.folder import Folder
 from memolith.files.ledger import Ledger, logs_around
@@ -23,8 +23,8 @@ from memolith.profile import Profile
 from memolith.text.lines import TRAILER, read_promoted
 from memolith.text.quotation import BY_HAND, fence, held_back
 from memolith.text.wording import utf16_units
-from memolith.types import SESSION_KINDS, ContextLayer, Record, SessionContext, SessionKind
-from memolith.visibility import current, may_see, trust_in_file
+from memolith.types import ContextLayer, Record, SessionContext, SessionKind
+from memolith.visibility import check_is_session_kind, current, may_see, trust_in_file
 
 # Hosts cut injected text at about 10,000 characters, as JavaScript counts them.
 HOOK_CHARS = 9_499
@@ -76,10 +76,7 @@ class Start:
 
 def session_start(profile: Profile, clock: Clock, config: Config, start: Start) -> SessionContext:
     """The text a session starts with, with what was left out."""
-    if start.kind not in SESSION_KINDS:
-        raise RefusedError(
-            f"{start.kind!r} is no kind of session.", hint=f"Use one of {', '.join(SESSION_KINDS)}."
-        )
+    check_is_session_kind(start.kind)
     if not (config.profile.enabled and config.context.enabled):
         return SessionContext(text="")
     if not profile.exists:

@@ -21,8 +21,8 @@ from memolith.text.quotation import held_back
 from memolith.text.tables import word_list
 from memolith.text.terms import is_stop_word
 from memolith.text.tokens import words
-from memolith.types import SESSION_KINDS, Citation, SessionKind
-from memolith.visibility import may_see
+from memolith.types import Citation, SessionKind
+from memolith.visibility import check_is_session_kind, may_see
 
 # Of so many turns of chats both sides are handed over, of others what was found.
 _WHOLE_TURNS = 5
@@ -66,10 +66,7 @@ def turn_context(
 
     `secret_on` gives the ids of the records of some days that are marked secret.
     """
-    if turn.kind not in SESSION_KINDS:
-        raise RefusedError(
-            f"{turn.kind!r} is no kind of session.", hint=f"Use one of {', '.join(SESSION_KINDS)}."
-        )
+    check_is_session_kind(turn.kind)
     reason = skip_reason(turn.message) if config.enabled else "context.enabled is off"
     if reason:
         return TurnContext(text="", skipped=reason)

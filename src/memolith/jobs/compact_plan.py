@@ -39,12 +39,12 @@ NO_LIMIT = "no limit is set: see compact.max_records and compact.max_chars"
 _NOTHING_IN_SCOPE = "no record is old enough and unprotected"
 TAKEN_BACK = "what could be compacted was before, and you took it back; again: memolith compact"
 _STAYS = (
-    "What is recent, protected, written by hand or taken back by you is over the limit alone."
+    "What is recent, protected, written by hand or taken back by you is over the limit by itself."
     " To compact what you took back: memolith compact"
 )
 _WHOSE: Mapping[Trust, str] = {
-    "user": "yours",
-    "agent": "your agent's",
+    "user": "by you",
+    "agent": "by your agent",
     "external": "from outside",
 }
 
@@ -272,7 +272,7 @@ def _by_period(entries: Iterable[Entry], today: date) -> list[Group]:
         Group(level=level, period=period, trust=trust, entries=tuple(members))
         for (level, period, trust), members in found.items()
     ]
-    return sorted(groups, key=lambda one: (one.entries[0].line.number, one.level))
+    return sorted(groups, key=lambda one: (one.last, one.entries[0].line.number))
 
 
 def is_over(config: Config, folder: Folder) -> bool:

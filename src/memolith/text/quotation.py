@@ -99,13 +99,14 @@ def held_back(channels: Collection[str]) -> tuple[str, ...]:
 
     names = [quoted_line(name, 40) for name, _ in Counter(channels).most_common(3)]
     more = " and others" if len(set(channels)) > len(names) else ""
+    them = "it" if len(channels) == 1 else "them"
     warning = (
         f"{counted(len(channels), 'text')} from {', '.join(names)}{more} held back, because"
-        " trust.external names that source; a search finds them."
+        f" trust.external names that source; a search finds {them}."
     )
     approved = [name for name in names if not name.startswith("@")]  # not the path of a file
     if approved:
-        warning += f" To let them in: memolith approve --channel {quote(approved[0])}"
+        warning += f" To let {them} in: memolith approve --channel {quote(approved[0])}"
     return (warning,)
 
 
