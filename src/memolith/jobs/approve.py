@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from memolith.files import chat_log, layout
@@ -52,17 +53,16 @@ class ApproveJob(Job[Plan]):
             note = readable_note(path, data) if is_note_path(path) else None
             if note is not None and self._has(note):
                 records.add(note.id)
-                changed = replaced(path, data, changed_note(path, data, note, self._decided(note)))
-                changes += [changed] if changed else []
-                continue
-            edits = Edits(path, data)
-            for number, (record_id, line) in self._new_lines(path, data).items():
-                edits.remove([number])
-                edits.insert(number, line)
-                turns += not record_id
-                records |= {record_id} - {""}
-            if change := edits.change():
-                changes.append(change)
+                change = replaced(path, data, changed_note(path, data, note, self._decided(note)))
+            else:
+                edits = Edits(path, data)
+                for number, record_id, line in self._new_lines(path, data):
+                    edits.remove([number])
+                    edits.insert(number, line)
+                    turns += not record_id
+                    records |= {record_id} - {""}
+                change = edits.change()
+            changes += [change] if change else []
         counts = {"records": len(records), "turns": turns}
         if not changes:
             return Plan(skipped="there is nothing to change", counts=counts)
@@ -71,18 +71,17 @@ class ApproveJob(Job[Plan]):
         summary = f"{what} → {self.sensitivity or 'let in'}: {found}"
         return Plan(lines=(summary,), counts=counts, changes=tuple(changes))
 
-    def _new_lines(self, path: str, data: bytes) -> dict[int, tuple[str, bytes]]:
-        """The id of the record, "" for a turn of a chat, and the line it gets, by line number."""
+    def _new_lines(self, path: str, data: bytes) -> Iterator[tuple[int, str, bytes]]:
+        """The number of each line that changes, the id of its record ("" for a turn), and the new line."""
         if path in CHAT_FILES:
-            lines = enumerate(split_lines(data), 1)
-            return {
-                number: ("", self._turn(line)) for number, line in lines if self._has_turn(line)
-            }
-        return {
-            line.number: (record.id, changed_line(line.data, record, self._decided(record)))
-            for line, record in Document.parse(path, data).records()
-            if self._has(record)
-        }
+            for number, turn in enumerate(split_lines(data), 1):
+                if self._has_turn(turn):
+                    yield number, "", with_values(turn, platform=APPROVED + self.channel)
+            return
+        for line, record in Document.parse(path, data).records():
+            if self._has(record):
+                changed = changed_line(line.data, record, self._decided(record))
+                yield line.number, record.id, changed
 
     def _has(self, record: Record) -> bool:
         channel = record.provenance.channel
@@ -99,9 +98,6 @@ class ApproveJob(Job[Plan]):
         if turn is None or channel_name(turn.platform) != self.channel:
             return False
         return trust_in_file(turn.platform, self._external) == "external"
-
-    def _turn(self, line: bytes) -> bytes:
-        return with_values(line, platform=APPROVED + self.channel)
 
     def _decided(self, record: Record) -> Record:
         channel = record.provenance.channel

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from memolith.errors import RefusedError
 from memolith.files import gate, layout
-from memolith.files.backup import backups, copies, prune_backups, read_backup, save_backup
+from memolith.files.backup import backups, copies, read_backup
 from memolith.files.document import Document
 from memolith.files.folder import Folder
 from memolith.files.ledger import memory_files
@@ -19,9 +19,10 @@ from memolith.files.transaction import Transaction
 from memolith.jobs import note_files
 from memolith.jobs.changes import replaced
 from memolith.jobs.diffs import changed_lines, diff
-from memolith.jobs.edit import Edit, daily_logs, is_editable, read_file, write_file
+from memolith.jobs.edit import check_path, daily_logs, is_editable, read_file, write_file
 from memolith.jobs.history import kept_jobs
 from memolith.jobs.job import index_changes
+from memolith.jobs.replace import Seen, look, replace_files
 from memolith.jobs.reports import (
     Day,
     DayCounts,
@@ -93,7 +94,11 @@ class Files:
         A placeholder line takes the place of each secret record, unless asked for.
         """
         gate.check_is_text(path=path)
-        return read_file(self._store.profile, path, include_secret=include_secret)
+        check_path(path)
+        return self._read(
+            lambda folder: read_file(folder, path, include_secret=include_secret),
+            FileText(path=path, content=""),
+        )
 
     def write(self, path: str, content: str, version: str = "") -> EditReport:
         """Replace MEMORY.md or a daily log, which must still have the version that was read.
@@ -104,16 +109,8 @@ class Files:
         a new version of it.
         """
         gate.check_is_text(path=path, content=content, version=version)
-        edit = Edit(
-            path=path,
-            content=content,
-            version=version,
-            channel=self._channel,
-            external=self._store.config.trust.external,
-        )
-        with self._store.writing() as transaction:
-            keep = self._store.config.store.backups_kept
-            report = write_file(transaction, edit, self._store.journal, keep=keep)
+        check_path(path)
+        report = write_file(self._store, self._channel, path, content, version)
         behind = index_changes(self._store, self._finder)
         return replace(report, warnings=(*report.warnings, *behind))
 
@@ -183,42 +180,30 @@ class Files:
         A caller other than the user cannot bring back a lower mark, or more trust, of a record.
         """
         gate.check_is_text(name=name)
+        by_user = trust(self._channel) == "user"
         with self._store.changing() as transaction:
-            by_user = trust(self._channel) == "user"
-            return restore(transaction, name, self._store, by_user=by_user)
+            return restore(self._store, transaction, name, by_user=by_user)
 
 
 def restore(
-    transaction: Transaction, name: str, store: Store, *, by_user: bool = True
+    store: Store, transaction: Transaction, name: str, *, by_user: bool = True
 ) -> RestoreReport:
     """Check the backup, save the current files, then replace them; all files or none."""
     folder = transaction.folder
     files = read_backup(folder, name)
-    stamps = {path: folder.stamp(path) for path in files}  # before they are read
-    current = {path: folder.read(path) for path in files}
-    if not by_user:
-        for path, data in files.items():
-            _check_marks(path, data, current[path] or b"", store.config.trust.external)
-    newer = {
-        path: _newer_lines(folder, name, path, data, current[path] or b"")
-        for path, data in files.items()
-    }
-    saved = save_backup(
-        folder,
-        {path: data for path, data in current.items() if data is not None},
-        reason="restore",
-        now=store.clock.now(),
-    )
+    changes: dict[Seen, bytes | None] = {}
+    appended = 0
     for path, data in files.items():
-        glue = b"\n" if newer[path] and data and not data.endswith(b"\n") else b""
-        transaction.replace(path, data + glue + b"".join(newer[path]), stamps[path])
-    transaction.commit()
-    prune_backups(folder, store.config.store.backups_kept)
+        current = look(folder, path)
+        if not by_user:
+            _check_marks(path, data, current.data or b"", store.config.trust.external)
+        newer = _newer_lines(folder, name, path, data, current.data or b"")
+        glue = b"\n" if newer and data and not data.endswith(b"\n") else b""
+        changes[current] = data + glue + b"".join(newer)
+        appended += len(newer)
+    saved = replace_files(store, transaction, changes, reason="restore")
     return RestoreReport(
-        backup=name,
-        files=tuple(files),
-        replaced_saved_as=saved,
-        appended=sum(map(len, newer.values())),
+        backup=name, files=tuple(files), replaced_saved_as=saved or "", appended=appended
     )
 
 

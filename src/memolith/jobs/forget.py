@@ -17,6 +17,7 @@ from memolith.files.chat_log import parse_turn
 from memolith.files.document import Document, Line
 from memolith.files.folder import Folder, let_in
 from memolith.files.ledger import (
+    Ledger,
     derived_copies,
     every_file,
     find_record,
@@ -34,6 +35,7 @@ from memolith.jobs import recalls
 from memolith.jobs.approve import CHAT_FILES
 from memolith.jobs.dream import without_themes
 from memolith.jobs.history import decode_report, encode_report, scrubbed
+from memolith.jobs.replace import Seen, look
 from memolith.jobs.reports import ChannelReport, ForgetReport
 from memolith.jobs.sources import names_lost
 from memolith.jobs.summaries import summaries_without
@@ -41,8 +43,8 @@ from memolith.store import Store
 from memolith.text.cleaning import one_line, shown_path
 from memolith.text.lines import short_id
 from memolith.text.pieces import claim_key
-from memolith.types import Record, Stamp
-from memolith.visibility import channel_name, current
+from memolith.types import Record
+from memolith.visibility import channel_name
 
 T = TypeVar("T")
 
@@ -51,15 +53,12 @@ _TELLING = 8  # shorter texts are anywhere by chance
 
 
 def forget_record(store: Store, record_id: str, *, dry_run: bool = False) -> ForgetReport:
-    """Remove a record from every file, archive and backup, so that it does not come back."""
+    """Remove a record from every file, archive and backup, so that it does not come back.
+
+    This is the user's wish, and final. A dry run only says which files would change.
+    """
     gate.check_is_text(id=record_id)
-    archive, now = store.config.trim.archive_path, store.clock.now()
-    return _change(
-        store,
-        lambda transaction: forget(
-            transaction, record_id, archive=archive, now=now, dry_run=dry_run
-        ),
-    )
+    return _change(store, lambda transaction: _forget(store, transaction, record_id, dry_run))
 
 
 def _change(store: Store, work: Callable[[Transaction], T]) -> T:
@@ -116,67 +115,74 @@ def _forget_turns(transaction: Transaction, channel: str) -> None:
         return b"\n".join(left)
 
     folder = transaction.folder
-    changed: dict[str, bytes] = {}
+    changes: dict[Seen, bytes | None] = {}
     copies = {backup_path(one.name, path): path for one in backups(folder) for path in CHAT_FILES}
     for path in (*CHAT_FILES, *copies, *folder.walk(layout.JOBS_FOLDER, suffix="")):
-        stamp, data = folder.stamp(path), folder.read(path) or b""
+        file = look(folder, path)
+        data = file.data or b""
         left = without(copies.get(path, path), data)
         if path.startswith(f"{layout.JOBS_FOLDER}/") and (report := decode_report(data)):
             left = encode_report(scrubbed(report, without))
         if left != data:
-            changed[path] = left
-            transaction.replace(path, left, stamp)
-    _mend_manifests(transaction, changed, ())
-    _forget_recalls(transaction, claims - {""})
-    transaction.commit()
+            changes[file] = left
+    _make(transaction, changes, claims - {""})
 
 
-def forget(
-    transaction: Transaction, record_id: str, *, archive: str, now: datetime, dry_run: bool = False
-) -> ForgetReport:
-    """Remove the record everywhere, backups included: this is the user's wish, and final.
-
-    A dry run only says which files would change.
-    """
-    folder = transaction.folder
+def _forget(store: Store, transaction: Transaction, record_id: str, dry_run: bool) -> ForgetReport:
+    folder, now = transaction.folder, store.clock.now()
     record = find_record(folder, record_id)
     transaction.append(layout.TOMBSTONES, tombstone_line(record, now))
-    changed: dict[str, bytes | None] = {}
-    stamps: dict[str, Stamp | None] = {}
+    changes: dict[Seen, bytes | None] = {}
     names_gone = {record.id, claim_key(record.text)}
+    archive = store.config.trim.archive_path
     for path in dict.fromkeys((*every_file(folder), archive, *derived_copies(folder))):
-        stamp = folder.stamp(path)  # before it is read: an edit made meanwhile must not be lost
-        data = folder.read(path) or b""
+        file = look(folder, path)
+        data = file.data or b""
         if not _may_hold(path, data, record) or (left := _without(path, data, record)) == data:
             continue
-        changed[path], stamps[path] = left, stamp
+        changes[file] = left
         if not path.startswith(f"{STATE_FOLDER}/"):
             names_gone |= names_lost(path, data, left)
     _check_daily_logs(folder, record)
+    files = tuple(file.path for file in changes)
     if dry_run:
-        return ForgetReport(record_id=record.id, files=tuple(changed))
-    for path, left in changed.items():
-        if left is not None:
-            transaction.replace(path, left, stamps[path])
-    removed = [path for path, left in changed.items() if left is None]
-    _mend_manifests(transaction, changed, removed)
-    damaged = _forget_recalls(transaction, names_gone)
-    for path in removed:
-        if folder.stamp(path) != stamps[path]:
-            raise FileChangedError(
-                f"{shown_path(path)} was edited by somebody else just now, so nothing was forgotten.",
-                path=path,
-                hint="Try again.",
-            )
-        transaction.remove(path, stamps[path])
-    _remove_staging(transaction)
-    transaction.commit()
+        return ForgetReport(record_id=record.id, files=files)
+    damaged = _make(transaction, changes, names_gone)
     return ForgetReport(
         record_id=record.id,
-        files=(*changed, *damaged),
-        current_again=_current_again(folder, record, now) or None,
+        files=(*files, *damaged),
+        current_again=_current_again(folder, record, now),
         warnings=tuple(_still_there(folder, record)),
     )
+
+
+def _make(
+    transaction: Transaction, changes: Mapping[Seen, bytes | None], names: Collection[str]
+) -> list[str]:
+    """Write what is left of each file, in one transaction with all that is known of what went.
+
+    No backup has what is to be forgotten. Returns the files of recalls that could not be read.
+    """
+    for file, left in changes.items():
+        if left is not None:
+            transaction.replace(file.path, left, file.stamp)
+    _mend_manifests(transaction, {file.path: left for file, left in changes.items()})
+    damaged = _forget_recalls(transaction, names)
+    for file, left in changes.items():
+        if left is None:
+            if transaction.folder.stamp(file.path) != file.stamp:
+                raise FileChangedError(
+                    f"{shown_path(file.path)} was edited by somebody else just now, so nothing was forgotten.",
+                    path=file.path,
+                    hint="Try again.",
+                )
+            transaction.remove(file.path, file.stamp)
+    # What a killed writer left behind, and digests of what is there: nobody needs either.
+    for path in transaction.folder.walk(STAGING, suffix=""):
+        if path not in transaction.staged():
+            transaction.remove(path, transaction.folder.stamp(path))
+    transaction.commit()
+    return damaged
 
 
 def _may_hold(path: str, data: bytes, record: Record) -> bool:
@@ -185,13 +191,6 @@ def _may_hold(path: str, data: bytes, record: Record) -> bool:
     names = (record.id, short_id(record.id), _note_path(record))
     is_copy = path.endswith(layout.DREAM_DIARY) or path == record.id or TRAILER in data
     return is_copy or any(name.encode() in data for name in names if name)
-
-
-def _remove_staging(transaction: Transaction) -> None:
-    """What a killed writer left behind, and digests of what is there: nobody needs either."""
-    for path in transaction.folder.walk(STAGING, suffix=""):
-        if path not in transaction.staged():
-            transaction.remove(path, transaction.folder.stamp(path))
 
 
 def _still_there(folder: Folder, forgotten: Record) -> Iterator[str]:
@@ -221,19 +220,16 @@ def _check_daily_logs(folder: Folder, record: Record) -> None:
         )
 
 
-def _current_again(folder: Folder, forgotten: Record, now: datetime) -> str:
+def _current_again(folder: Folder, forgotten: Record, now: datetime) -> str | None:
     """The record that the forgotten one had superseded, if nothing else keeps it in the past."""
-    if not forgotten.supersedes:
-        return ""
-    listed: list[Record] = []  # as `records` lists them: of MEMORY.md, and notes
-    replaced: set[str] = set()
-    for path in memory_files(folder):
-        found = records_in(path, folder.read(path) or b"")
-        replaced |= {record.supersedes for record in found if record.supersedes}
-        if not layout.is_daily_log(path) and not path.startswith(layout.ARCHIVE_FOLDER):
-            listed += found
-    holds = {record.id for record in current(listed, now, replaced)}
-    return forgotten.supersedes if forgotten.supersedes in holds else ""
+    older = forgotten.supersedes
+    if not older or Ledger.of(folder).is_past(older, now):
+        return None
+    for path in memory_files(folder):  # as `records` lists them: of MEMORY.md, and notes
+        is_listed = not (layout.is_daily_log(path) or path.startswith(layout.ARCHIVE_FOLDER))
+        if is_listed and any(one.id == older for one in records_in(path, folder.read(path) or b"")):
+            return older
+    return None
 
 
 def _forget_recalls(transaction: Transaction, names: Collection[str]) -> list[str]:
@@ -326,19 +322,17 @@ def _note_path(record: Record) -> str:
     return path if path.startswith(f"{layout.DAILY_FOLDER}/") and path.count("/") >= 2 else ""
 
 
-def _mend_manifests(
-    transaction: Transaction, changed: Mapping[str, bytes | None], removed: Collection[str]
-) -> None:
+def _mend_manifests(transaction: Transaction, changed: Mapping[str, bytes | None]) -> None:
     """A backup without the record is still whole: its manifest gets the new SHA-256."""
     folder = transaction.folder
     for backup in backups(folder):
         files = dict(backup.files)
         for path in backup.files:
-            copy = backup_path(backup.name, path)
-            if copy in removed:
-                del files[path]
-            elif (data := changed.get(copy)) is not None:
+            data = changed.get(copy := backup_path(backup.name, path))
+            if data is not None:
                 files[path] = sha256(data).hexdigest()
+            elif copy in changed:
+                del files[path]
         if files != backup.files:
             manifest = backup_path(backup.name, MANIFEST)
             content = encode_manifest(replace(backup, files=files))

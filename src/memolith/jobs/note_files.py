@@ -8,18 +8,18 @@ from datetime import UTC, datetime
 
 from memolith.errors import FileFormatError, NotFoundError, PathOutsideProfileError, RefusedError
 from memolith.files import gate, layout
-from memolith.files.backup import NOTES, prune_backups, save_backup
+from memolith.files.backup import NOTES
 from memolith.files.document import Document
 from memolith.files.folder import MAX_DEPTH, Folder, split_path
 from memolith.files.front_matter import is_broken_secret, why_no_note
 from memolith.files.notes import category_of, encode_record, file_date, is_note_path, parse_note
 from memolith.files.record_format import RecordFormatError
-from memolith.jobs.edit import require_version, version_of
+from memolith.jobs.replace import Seen, look, replace_files, require_version, version_of
 from memolith.jobs.reports import EditReport, NoteFile
 from memolith.jobs.update import changed_note
 from memolith.store import Store, with_warnings
 from memolith.text.cleaning import shown_path
-from memolith.types import Citation, Provenance, Record, Stamp
+from memolith.types import Citation, Provenance, Record
 from memolith.visibility import raises_trust, trust
 
 
@@ -45,8 +45,7 @@ def read_note(folder: Folder, path: str, *, include_secret: bool = False) -> Not
     data = folder.read(path)
     record = None if data is None else _note_in(folder, path, data)
     if record is None or (record.sensitivity == "secret" and not include_secret):
-        hint = "List the notes there are: memory.files.notes()"
-        raise NotFoundError(f"There is no note {shown_path(path)}.", name=path, hint=hint)
+        raise _no_note(path)
     return NoteFile(record=record, version=version_of(data), modified=_modified(folder, path))
 
 
@@ -64,34 +63,29 @@ def write_note(
     draft = store.draft(text, channel, category=category_of(path), metadata=metadata)
     gate.check_record(draft)
     with store.writing() as transaction:
-        folder, now = transaction.folder, store.clock.now()
-        stamp, data = folder.stamp(path), folder.read(path)
-        require_version(path, version, version_of(data))
-        old = None if data is None else _note_in(folder, path, data)
-        new = replace(draft, created=now)
+        file = look(transaction.folder, path)
+        require_version(file, version)
+        old = None if file.data is None else _note_in(transaction.folder, path, file.data)
+        new = replace(draft, created=store.clock.now())
         if old is not None:
             _check_may_change(store, old, channel)
-            was = old.provenance.channel
+            was = old.provenance
             # What an agent changes is the agent's from then on.
-            raised = raises_trust(was, channel, store.config.trust.external)
+            raised = raises_trust(was.channel, channel, store.config.trust.external)
             new = replace(
                 old,
                 text=draft.text,
                 metadata=old.metadata if metadata is None else metadata,
-                provenance=replace(old.provenance, channel=channel if raised else was),
+                provenance=replace(was, channel=channel) if raised else was,
             )
         if new == old:
-            return EditReport(path=path, version=version_of(data))
+            return EditReport(path=path, version=file.version)
         new = gate.mark_keys(new)
         gate.admit_forgotten(transaction, new, by_user=trust(channel) == "user")
-        after = _encoded(path, data, old, new)
-        backup = None
-        if data is not None:
-            backup = save_backup(folder, {path: data}, reason=NOTES, now=now)
-        transaction.replace(path, after, stamp)
-        transaction.commit()
-        prune_backups(folder, store.config.store.backups_kept, reason=NOTES)
-        warnings = with_warnings(new, new, transaction).warnings
+        after = _encoded(file, old, new)
+        reason = NOTES if old else None
+        backup = replace_files(store, transaction, {file: after}, reason=reason)
+    warnings = with_warnings(new, new, transaction).warnings
     return EditReport(path=path, version=version_of(after), backup=backup, warnings=warnings)
 
 
@@ -102,14 +96,13 @@ def rename_notes(store: Store, path: str, new_path: str, channel: str) -> EditRe
         check_note_path(f"{one}/x.md" if is_folder else one)
     with store.changing() as transaction:
         folder = transaction.folder
-        found = _to_change(store, folder, path, channel)
-        for old, (data, stamp) in found.items():
-            new = new_path + old.removeprefix(path)
-            require_version(new, "", version_of(folder.read(new)))
-            transaction.replace(new, _moved(old, new, data), None)
-            transaction.remove(old, stamp)
-        transaction.commit()
-        version = "" if is_folder else version_of(folder.read(new_path))
+        changes: dict[Seen, bytes | None] = {}
+        for old in _to_change(store, folder, path, channel):
+            new = look(folder, new_path + old.path.removeprefix(path))
+            require_version(new, "")
+            changes |= {new: _moved(old, new.path), old: None}
+        replace_files(store, transaction, changes, reason=None)
+        version = "" if is_folder else look(folder, new_path).version
     return EditReport(path=new_path, version=version)
 
 
@@ -117,16 +110,10 @@ def delete_notes(store: Store, path: str, version: str | None, channel: str) -> 
     """Delete a note, or all notes in a folder; a backup keeps them."""
     check_note_path(path if path.endswith(".md") else f"{path}/x.md")
     with store.changing() as transaction:
-        folder = transaction.folder
-        found = _to_change(store, folder, path, channel)
-        if path in found:
-            require_version(path, version, version_of(found[path][0]))
-        before = {one: data for one, (data, _) in found.items()}
-        backup = save_backup(folder, before, reason=NOTES, now=store.clock.now())
-        for one, (_, stamp) in found.items():
-            transaction.remove(one, stamp)
-        transaction.commit()
-        prune_backups(folder, store.config.store.backups_kept, reason=NOTES)
+        found = _to_change(store, transaction.folder, path, channel)
+        if found[0].path == path:
+            require_version(found[0], version)
+        backup = replace_files(store, transaction, dict.fromkeys(found), reason=NOTES)
     return EditReport(path=path, version="", backup=backup)
 
 
@@ -183,24 +170,20 @@ def _modified(folder: Folder, path: str) -> datetime:
     return datetime.fromtimestamp(nanoseconds // 10**6 / 1000, UTC)  # as precise as a header
 
 
-def _to_change(
-    store: Store, folder: Folder, path: str, channel: str
-) -> dict[str, tuple[bytes, Stamp | None]]:
-    """The notes at a path, each with bytes and stamp, if this channel may change them all."""
-    paths = [path] if path.endswith(".md") else [*folder.walk(path)]
-    found = {}
-    for one in paths:
-        stamp, data = folder.stamp(one), folder.read(one)
-        if data is not None:
-            _check_may_change(store, _note_in(folder, one, data), channel)
-            found[one] = data, stamp
+def _to_change(store: Store, folder: Folder, path: str, channel: str) -> list[Seen]:
+    """The notes at a path, if this channel may change them all."""
+    paths = [path] if path.endswith(".md") else folder.walk(path)
+    found = [file for one in paths if (file := look(folder, one)).data is not None]
+    for file in found:
+        _check_may_change(store, _note_in(folder, file.path, file.data or b""), channel)
     if not found:
-        raise NotFoundError(
-            f"There is no note at {shown_path(path)}.",
-            name=path,
-            hint="List the notes there are: memory.files.notes()",
-        )
+        raise _no_note(path)
     return found
+
+
+def _no_note(path: str) -> NotFoundError:
+    hint = "List the notes there are: memory.files.notes()"
+    return NotFoundError(f"There is no note at {shown_path(path)}.", name=path, hint=hint)
 
 
 def _check_may_change(store: Store, old: Record, channel: str) -> None:
@@ -214,13 +197,13 @@ def _check_may_change(store: Store, old: Record, channel: str) -> None:
         raise RefusedError(f"{place} may only be changed by the user.", hint="Choose another path.")
 
 
-def _encoded(path: str, data: bytes | None, old: Record | None, new: Record) -> bytes:
+def _encoded(file: Seen, old: Record | None, new: Record) -> bytes:
     """The bytes of the note; raises RefusedError if they would not read back as it."""
-    if data is not None and old is not None and parse_note(path, data) is not None:
-        return changed_note(path, data, old, new)
-    new = replace(new, id=gate.new_id()) if new.id == path else new
+    if file.data is not None and old is not None and parse_note(file.path, file.data) is not None:
+        return changed_note(file.path, file.data, old, new)
+    new = replace(new, id=gate.new_id()) if new.id == file.path else new
     after = encode_record(new)
-    read = parse_note(path, after)
+    read = parse_note(file.path, after)
     if read is None or replace(read, provenance=new.provenance) != new:
         raise RefusedError(
             "The metadata cannot be kept in the front matter of a note.",
@@ -229,13 +212,10 @@ def _encoded(path: str, data: bytes | None, old: Record | None, new: Record) -> 
     return after
 
 
-def _moved(old: str, new: str, data: bytes) -> bytes:
+def _moved(old: Seen, path: str) -> bytes:
     """The bytes for another folder: it is the note's category, unless the note says another."""
-    record = parse_note(old, data)
-    if (
-        record is None
-        or record.category != category_of(old)
-        or category_of(old) == category_of(new)
-    ):
+    data, category = old.data or b"", category_of(path)
+    record = parse_note(old.path, data)
+    if record is None or record.category != category_of(old.path) or record.category == category:
         return data
-    return changed_note(old, data, record, replace(record, category=category_of(new)))
+    return changed_note(old.path, data, record, replace(record, category=category))

@@ -9,7 +9,6 @@ from dataclasses import replace
 
 from memolith.errors import MemolithError, RefusedError
 from memolith.files import gate
-from memolith.files.backup import prune_backups, save_backup
 from memolith.files.document import Document
 from memolith.files.folder import Folder
 from memolith.files.front_matter import HeaderValue, header_lines, split_note
@@ -17,6 +16,7 @@ from memolith.files.ledger import Ledger, every_file, find_newest, find_record
 from memolith.files.notes import is_note_path, readable_note
 from memolith.files.transaction import Transaction
 from memolith.jobs.changes import with_values
+from memolith.jobs.replace import Seen, look, replace_files
 from memolith.jobs.run import trim
 from memolith.store import Store, with_warnings
 from memolith.types import Record, Sensitivity
@@ -117,14 +117,13 @@ def remember_many(
         gate.admit_forgotten(transaction, *drafts, by_user=trust(channel) == "user")
         records = store.journal.append(transaction, drafts)
         is_over_limit = store.may_be_over_limit(transaction)
-    told = [
-        with_warnings(record, draft, transaction)
+    done = [
+        finish(store, with_warnings(record, draft, transaction), draft)
         for record, draft in zip(records, drafts, strict=True)
     ]
-    merged = tuple(finish(store, record, draft) for record, draft in zip(told, drafts, strict=True))
     if is_over_limit:
-        finish(store, merged[-1], None, is_over_limit=True)
-    return merged
+        finish(store, done[-1], None, is_over_limit=True)
+    return tuple(done)
 
 
 def _draft(store: Store, item: str | Mapping[str, object] | Record, channel: str) -> Record:
@@ -206,19 +205,15 @@ def rewrite(
     store: Store, transaction: Transaction, old: Record, new: Record, *, reason: str
 ) -> Record:
     """Write into every copy of a record in what it differs from the old one; the rest stays."""
-    folder, before = transaction.folder, dict[str, bytes]()
-    for path in every_file(folder):
-        stamp = folder.stamp(path)  # before it is read: an edit made meanwhile must not be lost
-        data = folder.read(path) or b""
+    changes: dict[Seen, bytes | None] = {}
+    for path in every_file(transaction.folder):
+        file = look(transaction.folder, path)
+        data = file.data or b""
         is_here = old.citation is not None and path == old.citation.path
-        if is_here or old.id.encode() in data:
-            changed = changed_file(path, data, old, new)
-            if changed != data:
-                before[path] = data
-                transaction.replace(path, changed, stamp)
-    save_backup(folder, before, reason=reason, now=store.clock.now())
-    transaction.commit()
-    prune_backups(folder, store.config.store.backups_kept)
+        changed = changed_file(path, data, old, new) if is_here or old.id.encode() in data else data
+        if changed != data:
+            changes[file] = changed
+    replace_files(store, transaction, changes, reason=reason)
     return new
 
 

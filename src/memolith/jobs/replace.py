@@ -1,0 +1,81 @@
+"""The one way in which files are changed by hand: by their version, with a backup, in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+
+from memolith.errors import VersionConflictError
+from memolith.files.backup import NOTES, prune_backups, save_backup
+from memolith.files.folder import Folder
+from memolith.files.transaction import Transaction
+from memolith.store import Store
+from memolith.text.cleaning import shown_path
+from memolith.types import Stamp
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A file as it was read; nothing else is ever replaced. Without data there is no such file."""
+
+    path: str
+    data: bytes | None
+    stamp: Stamp | None
+
+    @property
+    def version(self) -> str:
+        """The version of its bytes; "" when there is no file."""
+        return version_of(self.data)
+
+
+def look(folder: Folder, path: str) -> Seen:
+    """A file as it is now; its stamp is older than its bytes, so that no edit made meanwhile is lost."""
+    stamp = folder.stamp(path)
+    return Seen(path, folder.read(path), stamp)
+
+
+def version_of(data: bytes | None) -> str:
+    """The version of a file's bytes; "" when there is no file."""
+    return "" if data is None else sha256(data).hexdigest()
+
+
+def require_version(seen: Seen, given: str | None) -> None:
+    """Refuse to replace a file that is not what was read; "" stands for no file, None for any."""
+    if given is not None and given != seen.version:
+        is_new = not given
+        what = "exists already" if is_new else "is not what was read: somebody has changed it since"
+        read_again = "Read it again, and make the change there."
+        raise VersionConflictError(
+            f"{shown_path(seen.path)} {what}.",
+            path=seen.path,
+            given=given,
+            current=seen.version,
+            hint="Choose another path, or delete that one first." if is_new else read_again,
+        )
+
+
+def replace_files(
+    store: Store,
+    transaction: Transaction,
+    changes: Mapping[Seen, bytes | None],
+    *,
+    reason: str | None,
+) -> str | None:
+    """Put new bytes in the place of files, None for none, and commit.
+
+    Returns the name of the backup of what was there; without a reason there is none.
+    """
+    backup = None
+    if reason:
+        before = {seen.path: seen.data for seen in changes if seen.data is not None}
+        backup = save_backup(transaction.folder, before, reason=reason, now=store.clock.now())
+    for seen, data in changes.items():
+        if data is None:
+            transaction.remove(seen.path, seen.stamp)
+        else:
+            transaction.replace(seen.path, data, seen.stamp)
+    transaction.commit()
+    often = NOTES if reason == NOTES else ""
+    prune_backups(transaction.folder, store.config.store.backups_kept, reason=often)
+    return backup
