@@ -120,3 +120,21 @@ def test_an_agent_does_not_raise_a_record_from_outside_to_the_users(memory: Memo
     raised = replace(record, provenance=replace(record.provenance, channel="user"))
     with pytest.raises(RefusedError, match="says it came from the user"):
         edited(memory, encode_line(raised).decode(), "mcp")
+
+
+def test_an_editor_makes_no_second_memory_beside_the_one_of_a_workspace(root: str) -> None:
+    own = Path(root, "memory/MEMORY.md")
+    own.parent.mkdir(parents=True)
+    own.write_text("# Memory\n\n- The user lives in Lisbon\n", encoding="utf-8")
+    with Memory(root) as memory:
+        found = memory.files.read("MEMORY.md")
+        assert (found.path, found.content) == ("memory/MEMORY.md", own.read_text("utf-8"))
+        text = found.content.replace("Lisbon", "Porto")
+        assert memory.files.write("MEMORY.md", text, found.version).path == "memory/MEMORY.md"
+        assert own.read_text("utf-8") == text
+        assert not Path(root, "MEMORY.md").exists()
+        assert [one.path for one in memory.files.tree() if one.editable] == ["memory/MEMORY.md"]
+        record = memory.remember("Tea at four")
+        assert [one.citation.path for one in memory.records()] == ["memory/MEMORY.md"]
+        memory.forget(record.id)
+        assert "MEMORY.md yet" not in str(memory.doctor().checks)

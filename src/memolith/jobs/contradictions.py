@@ -42,7 +42,8 @@ class _Frame:
     """A sentence taken apart."""
 
     words: Mapping[str, str]  # the telling ones, by their stems
-    text: str  # the words around the values
+    around: frozenset[str]  # all words but the values, folded
+    sides: frozenset[tuple[str, str]]  # of pairs of opposites, and what is of none
     values: Mapping[str, tuple[str, ...]]  # by kind, in their order
     negated: bool
     said_of_subject: bool  # whether the last value is behind a verb
@@ -131,7 +132,8 @@ def _frame(sentence: str, plain: str, is_name: Callable[[str], bool], of: frozen
     behind = behind and (has_verb or not ("month" in values or _DATE.search(sentence)))
     return _Frame(
         words=words,
-        text=" ".join(around),
+        around=frozenset(fold(" ".join(around)).split()),
+        sides=frozenset(map(_side, words)),
         values={kind: tuple(found) for kind, found in values.items()},
         negated=negated,
         said_of_subject=behind or (one_name and not values.get("number")),
@@ -150,8 +152,7 @@ def _clash(one: _Frame, other: _Frame) -> bool:
         for kind in {*one.values, *other.values}
         if one.values.get(kind) != other.values.get(kind)
     ]
-    sides = [{_side(word) for word in frame.words} for frame in (one, other)]
-    turned = sum(side[0] != "" for side in sides[0] ^ sides[1]) == 2
+    turned = sum(side != "" for side, _ in one.sides ^ other.sides) == 2
     if not differ:
         enough = len(one.words) + len(one.values) >= 2
         return turned != (one.negated or other.negated) and (
@@ -175,10 +176,9 @@ def _only_last_differs(one: _Frame, other: _Frame, kind: str) -> bool:
 
 def _other_way(one: _Frame, other: _Frame) -> bool:
     """Whether one is there and the other back: «to Porto», «from Porto»."""
-    mine, theirs = set(fold(one.text).split()), set(fold(other.text).split())
+    mine, theirs = one.around - other.around, other.around - one.around
     return any(
-        (there in mine - theirs and back in theirs - mine)
-        or (back in mine - theirs and there in theirs - mine)
+        (there in mine and back in theirs) or (back in mine and there in theirs)
         for there, back in _pairs("ways")
     )
 
