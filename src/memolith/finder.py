@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 
 from memolith import clock
 from memolith.clock import Clock
@@ -16,7 +17,6 @@ from memolith.files import gate
 from memolith.files.chunk_text import read_texts
 from memolith.ingest.open_index import OpenIndex
 from memolith.ingest.own_words import reader_of_questions
-from memolith.ingest.sync import text_digest
 from memolith.interfaces import Reranker
 from memolith.results import Filters, SearchResult
 from memolith.search.candidates import QueryContext
@@ -60,9 +60,7 @@ class Finder:
         until = clock.monotonic() + seconds
 
         def answers() -> tuple[list[SearchResult], set[str]]:
-            warnings = self.index.sync_for_search(until - clock.monotonic())
-            found, changed = self._answers(question, filter_sets, limits, explain, rerank)
-            return [replace(one, warnings=(*warnings, *one.warnings)) for one in found], changed
+            return self._answers(question, filter_sets, limits, explain, rerank, until)
 
         def asking() -> list[SearchResult]:
             found, changed = answers()
@@ -90,8 +88,10 @@ class Finder:
         limits: Sequence[int],
         explain: bool,
         rerank: bool,
+        until: float,
     ) -> tuple[list[SearchResult], set[str]]:
         """The answers, and the files that differ from the index."""
+        warnings = self.index.sync_for_search(until - clock.monotonic())
         today = self.index.clock.today()
         with self.index.roots() as roots:
             # The index last: a model that answers again closes it, and the index then has that model.
@@ -102,8 +102,7 @@ class Finder:
             resources = Resources(
                 index=index,
                 embedder=self.index.embedder,
-                read_texts=lambda chunks: read_texts(roots, chunks),
-                digest=text_digest,
+                read_texts=partial(read_texts, roots),
                 word_vectors=words,
                 config=config.search,
                 explain=explain,
@@ -117,7 +116,7 @@ class Finder:
                 external=config.trust.external,
             )
             asked = Question(resources, query, filter_sets)
-            warnings = problems + self._degraded() + absent
+            warnings += problems + self._degraded() + absent
             found = list(map(asked.answer, filter_sets, limits))
             warnings += self.index.problems()
             told = [replace(one, warnings=(*warnings, *one.warnings)) for one in found]

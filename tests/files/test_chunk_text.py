@@ -11,9 +11,10 @@ import pytest
 
 from memolith import Memory
 from memolith.errors import StorageError
-from memolith.files.chunk_text import read_texts
+from memolith.files.chunk_text import read_texts, text_digest
 from memolith.files.disk_view import Roots
 from memolith.files.folder import Folder
+from memolith.interfaces import Found
 from memolith.results import Chunk
 
 if TYPE_CHECKING:
@@ -41,14 +42,15 @@ def room_for(more: int) -> Iterator[None]:
             os.close(handle)
 
 
-def chunks_of(folder: Path) -> list[Chunk]:
+def chunks_of(folder: Path) -> list[Found]:
     (folder / "memory").mkdir()
     found = []
     for number in range(FILES):
         path, text = f"memory/{number}.md", f"the text of {number}"
         (folder / path).write_text(text)
         place = {"first_line": 1, "last_line": 1, "offset": 0, "size": len(text)}
-        found.append(Chunk(kind="prose", text="", path=path, **place))
+        chunk = Chunk(kind="prose", text="", path=path, **place)
+        found.append(Found(number, chunk, text_digest(text)))
     return found
 
 
@@ -65,9 +67,9 @@ def test_texts_of_many_files_are_read_with_few_of_them_open(tmp_path: Path, room
 def test_no_handle_left_is_an_error_and_no_changed_file(tmp_path: Path) -> None:
     chunks = chunks_of(tmp_path)[:1]
     with Folder(str(tmp_path)) as folder, Roots(folder, ()) as roots:
-        assert list(read_texts(roots, chunks))
+        assert all(read_texts(roots, chunks))
         with room_for(0), pytest.raises(StorageError, match="too many files are open"):
-            list(read_texts(roots, chunks))
+            read_texts(roots, chunks)
 
 
 def test_a_quotation_finds_all_files_that_hold_it(tmp_path: Path) -> None:

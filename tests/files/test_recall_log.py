@@ -44,9 +44,9 @@ def test_words_of_the_question_are_found_wherever_they_begin(question: str) -> N
     asked = recall_log._Asked(question)
     for stretch in text.split():
         word = stretch.strip(string.punctuation).lower()
-        has_it = not stems_asked.isdisjoint(terms_of(word)[1])
+        has_it = not stems_asked.isdisjoint(terms_of([word])[0][1])
         assert asked.words_in(stretch) == [word] * has_it
-    whole = stems_asked & {term for stretch in text.split() for term in terms_of(stretch)[1]}
+    whole = stems_asked & {term for terms in terms_of(text.split()) for term in terms[1]}
     assert asked.shared(text) == len(whole)
 
 

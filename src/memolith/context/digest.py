@@ -143,7 +143,7 @@ class Asked:
 
     def share(self, text: str) -> float:
         """How many of its words a text has; one in other words counts for less."""
-        found = set(chain.from_iterable(terms_of(stretch)[1] for stretch in text.split()))
+        found = set(chain.from_iterable(terms[1] for terms in terms_of(text.split())))
         return sum(
             max((word[term] for term in found & word.keys()), default=0.0) for word in self._terms
         )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Generator, Iterable
+from collections.abc import Iterable
+from hashlib import blake2b
 
 from memolith.errors import MemolithError
 from memolith.files.chat_log import parse_turn
@@ -12,28 +13,38 @@ from memolith.files.disk_view import Roots
 from memolith.files.folder import close_quietly, storage_error
 from memolith.files.ledger import names_told, source_of
 from memolith.files.record_format import readable_record
+from memolith.interfaces import Found
 from memolith.results import Chunk, ReadText
 
 # How many files stay open: chunks of one file may come far apart.
 _MAX_OPEN = 8
 
 
-def read_texts(roots: Roots, chunks: Iterable[Chunk]) -> Generator[ReadText | None]:
-    """The texts of chunks, in the same order; None for a chunk that is gone.
+def text_digest(text: str) -> bytes:
+    """What a chunk is known again by when its text is read from the file."""
+    return blake2b(text.encode(errors="surrogatepass"), digest_size=16).digest()
+
+
+def read_texts(roots: Roots, found: Iterable[Found]) -> list[ReadText | None]:
+    """The texts of chunks; None for one that is not where the index knows it, or not as it knows it.
 
     Raises StorageError when the process has no handle left: the file may be unchanged.
     """
     handles: dict[str, int] = {}
+    texts = list[ReadText | None]()
     try:
-        for chunk in chunks:
-            if chunk.path not in handles:
+        for item in found:
+            path = item.chunk.path
+            if path not in handles:
                 if len(handles) == _MAX_OPEN:
                     close_quietly(handles.pop(next(iter(handles))))
-                handles[chunk.path] = _open(roots, chunk.path)
-            yield _text(handles[chunk.path], chunk)
+                handles[path] = _open(roots, path)
+            read = _text(handles[path], item.chunk)
+            texts.append(read if read and text_digest(read.text) == item.digest else None)
     finally:
         for handle in handles.values():
             close_quietly(handle)
+    return texts
 
 
 def _open(roots: Roots, path: str) -> int:

@@ -220,9 +220,9 @@ def _list_folder(
     prefix = f"{path}/" if path else ""
     with folder.scan(path) as entries:
         for entry in entries:
-            name = prefix + entry.name
             if entry.name[0] == ".":
                 continue
+            name = prefix + entry.name
             if entry.is_dir(follow_symlinks=False):
                 if entry.name not in _PACKAGES:
                     below.append(name)

@@ -197,8 +197,8 @@ class Folder(AbstractContextManager["Folder"]):
     @contextmanager
     def scan(self, path: str = "") -> Iterator[Iterator[os.DirEntry[str]]]:
         """The entries of a folder. Through a handle of its own: a shared one shares its position."""
-        parent, _ = self.parent(f"{path}/x" if path else "x")
-        fd = os.open(".", _FOLDER_FLAGS, dir_fd=parent)
+        parent, name = self.parent(path) if path else (self.fd, ".")
+        fd = _open_folder(name, parent, path)
         try:
             with os.scandir(fd) as entries:
                 yield entries

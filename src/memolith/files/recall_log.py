@@ -51,11 +51,12 @@ class _Asked:
     def words_in(self, text: str) -> list[str]:
         """The words of a statement that the question has too: no word that is in the question alone."""
         bare = dict.fromkeys([word.strip(string.punctuation).lower() for word in text.split()])
-        return [word for word in bare if not self._stems.isdisjoint(terms_of(word)[1])][:_MAX_WORDS]
+        read = zip(bare, terms_of(bare), strict=True)
+        return [word for word, terms in read if not self._stems.isdisjoint(terms[1])][:_MAX_WORDS]
 
     def shared(self, text: str) -> int:
         """How many stems of the question a statement has."""
-        found = [terms_of(stretch)[1] for stretch in text.split()]
+        found = [terms[1] for terms in terms_of(text.split())]
         return len(self._stems.intersection(chain.from_iterable(found)))
 
 
@@ -138,5 +139,7 @@ def _answer(hit: Hit, asked: _Asked) -> Piece:
         return whole
     found = pieces(hit.text.split("\n"), place.first_line)
     parts = list(whole_facts(found) if hit.record_id else found)
-    closest = max(parts, key=lambda part: asked.shared(part.text), default=whole)
-    return closest if len(parts) == 1 or asked.shared(closest.text) else whole
+    if len(parts) < 2:
+        return parts[0] if parts else whole
+    shared = [asked.shared(part.text) for part in parts]
+    return parts[shared.index(max(shared))] if any(shared) else whole

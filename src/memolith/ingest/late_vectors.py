@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from memolith.errors import MemolithError
 from memolith.files.chunk_text import read_texts
-from memolith.ingest.sync import Sources, text_digest
+from memolith.ingest.sync import Sources
 from memolith.interfaces import Embedder, Found, Index
 from memolith.results import Chunk, ReadText
 
@@ -66,9 +66,8 @@ def _readable(
     sources: Sources, waiting: Collection[Found]
 ) -> Iterator[tuple[int, tuple[Chunk, ReadText]]]:
     """The chunks with their texts, by key, without those that are not where the index knows them."""
-    texts = read_texts(sources.roots, (item.chunk for item in waiting))
-    for item, read in zip(waiting, texts, strict=True):
-        if read is not None and text_digest(read.text) == item.digest:
+    for item, read in zip(waiting, read_texts(sources.roots, waiting), strict=True):
+        if read is not None:
             yield item.key, (replace(item.chunk, text=read.text), read)
 
 

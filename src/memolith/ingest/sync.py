@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from hashlib import blake2b
 
 from memolith import clock
 from memolith.files.chunking import CUT, STANDARD, ChunkSize
@@ -155,8 +154,3 @@ def as_doubtful(known: Mapping[str, FileState], path: str) -> FileChange:
     """A change after which a file is read and cut again: what the index holds of it is not so."""
     state = known[path]
     return as_seen(known, path, FileState((*state.stamp[:2], RACY), ""), None)
-
-
-def text_digest(text: str) -> bytes:
-    """What a chunk is known again by when its text is read from the file."""
-    return blake2b(text.encode(errors="surrogatepass"), digest_size=16).digest()

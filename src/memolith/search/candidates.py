@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from itertools import chain, islice
+from operator import attrgetter, itemgetter
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,7 @@ _COLUMNS = (
     "score", "votes", "group_votes", "group_voters", "lift", "fade",
     "chunks", "texts", "superseded", "newest",
 )  # fmt: skip
+_columns = attrgetter(*_COLUMNS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,15 +89,15 @@ class Candidates:
     def take(self, at: Column | Sequence[int] | slice) -> Candidates:
         """Some of them, in this order."""
         at = at if isinstance(at, slice) else np.asarray(at, np.intp)
-        columns: Any = {name: getattr(self, name)[at] for name in _COLUMNS}
-        why = {name: column[at] for name, column in self.why.items()}
+        some = itemgetter(at)
+        columns: Any = dict(zip(_COLUMNS, map(some, _columns(self)), strict=True))
+        why = dict(zip(self.why, map(some, self.why.values()), strict=True))
         return replace(self, signals=self.signals.take(at), why=why, **columns)
 
     def with_others(self, others: Candidates) -> Candidates:
         """These, and behind them others with as many votes."""
-        columns: Any = {
-            name: np.concatenate([getattr(self, name), getattr(others, name)]) for name in _COLUMNS
-        }
+        both = zip(_columns(self), _columns(others), strict=True)
+        columns: Any = dict(zip(_COLUMNS, map(np.concatenate, both), strict=True))
         signals = Signals.together([self.signals, others.signals])
         return replace(self, signals=signals, why={}, **columns)
 
@@ -195,16 +197,20 @@ def without_copies(signals: Signals) -> Signals:
 
     It has the best of their ranks, and those behind it move up.
     """
-    numbers = signals.record.tolist()  # see `Signals.record`
-    names = [number // 2 or -1 - place for place, number in enumerate(numbers)]
-    kept = dict[int, int]()
-    for place, name in enumerate(names):
-        if name not in kept or numbers[kept[name]] % 2 >= numbers[place] % 2:
-            kept[name] = place
+    places = np.arange(len(signals.keys))
+    # See `Signals.record`; what is no record is only itself.
+    names = np.where(signals.record // 2, signals.record // 2, -1 - places)
+    best = np.lexsort((-places, signals.record % 2, names))
+    distinct, first, of = np.unique(names, return_index=True, return_inverse=True)
+    kept = best[np.unique(names[best], return_index=True)[1]]
+    met = first.argsort()  # in the order in which they were found
     ranks = {}
     for ranking in ("words_rank", "meaning_rank"):
-        order = sorted(zip(getattr(signals, ranking).tolist(), names, strict=True))
-        distinct = dict.fromkeys([name for rank, name in order if rank])
-        rank_of = {name: rank for rank, name in enumerate(distinct, 1)}
-        ranks[ranking] = np.array([rank_of.get(name, 0) for name in kept], np.intp)
-    return replace(signals.take(np.array(list(kept.values()), np.intp)), **ranks)
+        before = getattr(signals, ranking)
+        order = np.lexsort((names, before))
+        order = order[before[order] > 0]
+        ahead = np.sort(np.unique(of[order], return_index=True)[1])
+        rank = np.zeros(len(distinct), np.intp)
+        rank[of[order[ahead]]] = np.arange(1, len(ahead) + 1)
+        ranks[ranking] = rank[met]
+    return replace(signals.take(kept[met]), **ranks)

@@ -104,13 +104,7 @@ def nowhere(chunks: int) -> float:
 _FEW_WORDS = 4  # of more words, one says the less
 
 
-def has_digit(text: str) -> bool:
-    """Whether there is a digit in it.
-
-    >>> has_digit("v2.1"), has_digit("two")
-    (True, False)
-    """
-    return not text.isalpha() and any(map(str.isdigit, text))
+has_digit = re.compile(r"\d").search
 
 
 def exactness(rarity: Mapping[str, float], chunks: int, names: Collection[str] = ()) -> float:

@@ -7,14 +7,14 @@ from their files.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from memolith.config.sections import SearchConfig
-from memolith.interfaces import NEAR, Embedder, Index, Nomination, Reranker, WordVectors
-from memolith.results import WEAK, Chunk, Filters, ReadText, SearchResult
+from memolith.interfaces import NEAR, Embedder, Found, Index, Nomination, Reranker, WordVectors
+from memolith.results import WEAK, Filters, ReadText, SearchResult
 from memolith.search import reorder, votes
 from memolith.search.candidates import (
     NOMINATED,
@@ -43,8 +43,7 @@ class Resources:
 
     index: Index
     embedder: Embedder | None
-    read_texts: Callable[[Iterable[Chunk]], Generator[ReadText | None]]
-    digest: Callable[[str], bytes]
+    read_texts: Callable[[Iterable[Found]], Sequence[ReadText | None]]
     word_vectors: WordVectors | None
     config: SearchConfig
     explain: bool
@@ -65,7 +64,7 @@ class Question:
         model = resources.reranker
         self._reranking = reorder.Reranking(model, config.rerank_seconds) if model else None
         self._stages, self._text_stages = stages(resources, self._reranking)
-        self.reading = Reading(index, resources.read_texts, resources.digest)
+        self.reading = Reading(index, resources.read_texts)
         vector, self._warnings = meaning_of(plan.meant, resources.embedder)
         self._nominated = find_candidates(index, plan, vector, kinds, max(NOMINATED, query.limit))
 
@@ -171,8 +170,7 @@ def _left(ranked: Candidates, seen: int, best: Candidates) -> Candidates:
     keys = ranked.signals.keys
     kept = np.isin(keys, best.signals.keys)
     kept[seen:] = True
-    before = zip(keys.tolist(), ranked.score.tolist(), strict=True)
-    score = np.array([given.get(key, score) for key, score in before])
+    score = np.array(list(map(given.get, keys.tolist(), ranked.score.tolist())))
     return ranked.scored(score, {}).take(kept.nonzero()[0]).in_order()
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -14,19 +13,20 @@ from memolith.search.candidates import Candidates
 from memolith.text.lines import short_id, with_stand_ins
 
 
+_NO_TEXT = ReadText("")
+
+
 class Reading:
     """The candidates of one question; as many of the best are read as somebody wants."""
 
     def __init__(
         self,
         index: Index,
-        read_texts: Callable[[Iterable[Chunk]], Generator[ReadText | None]],
-        digest: Callable[[str], bytes],
+        read_texts: Callable[[Iterable[Found]], Sequence[ReadText | None]],
     ) -> None:
         """Nothing is read yet."""
         self._index = index
         self._read_texts = read_texts
-        self._digest = digest
         self._known: dict[int, Found] = {}
         self._texts: dict[int, ReadText | None] = {}  # by key; None: not where the index knew it
 
@@ -40,9 +40,9 @@ class Reading:
         missed = [self._known.get(key) for key, text in self._texts.items() if text is None]
         return {item.chunk.path if item else "" for item in missed}
 
-    def text(self, key: int) -> ReadText | None:
-        """The text of a chunk, with what else was read; None if it is not where the index knew it."""
-        return self._texts.get(key)
+    def texts(self, keys: Iterable[int]) -> Sequence[ReadText]:
+        """The texts of chunks, with what else was read; empty if not where the index knew them."""
+        return [self._texts.get(key) or _NO_TEXT for key in keys]
 
     def said(self, keys: Sequence[int]) -> Iterator[tuple[Chunk, str] | None]:
         """Messages of chats; None for one that is not where the index knew it."""
@@ -80,13 +80,13 @@ class Reading:
         """Candidates that were read, with all that this has told."""
         keys: list[int] = candidates.signals.keys.tolist()
         chunks = [self._known[key].chunk for key in keys]
-        read = [self._texts[key] or ReadText("") for key in keys]
+        read = self.texts(keys)
         # A copy holds no longer than what it is a copy of.
         named = [(text.copy_of, chunk.record_id) for text, chunk in zip(read, chunks, strict=True)]
         ids = {name for names in named for name in names if name}
         past = self._index.successors(ids, filters) if ids else {}
         newest = {old: self._last_readable(newer) for old, newer in past.items()}
-        old = [next((name for name in names if name in past), "") for names in named]
+        old = [copied if copied in past else own if own in past else "" for copied, own in named]
         hidden = self._hidden(read, filters)
         texts = [
             with_stand_ins(one.text, hidden) if hidden.intersection(one.names) else one.text
@@ -139,7 +139,4 @@ class Reading:
         new = [key for key in keys if key not in self._texts]
         found = self.find(new)
         self._texts |= dict.fromkeys(new)
-        with closing(self._read_texts(item.chunk for item in found.values())) as texts:
-            for (key, item), read in zip(found.items(), texts, strict=True):
-                if read is not None and self._digest(read.text) == item.digest:
-                    self._texts[key] = read
+        self._texts |= zip(found, self._read_texts(found.values()), strict=True)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+import numpy as np
+
 from memolith.interfaces import Column, Signals
-from memolith.results import Hit, RankedPlace, ReadText, SessionHit, StageTrace
+from memolith.results import Hit, RankedPlace, SessionHit, StageTrace
 from memolith.search.candidates import Candidates, QueryContext, Staged
 from memolith.search.plan import QueryPlan
 from memolith.search.reading import Reading
@@ -19,15 +21,26 @@ def hits(
 ) -> Iterator[Hit]:
     """Candidates that were read, as hits; their scores as shares of the greatest there can be."""
     signals = candidates.signals
-    named = is_from_any(query.plan.days, signals.dated)
-    for at, chunk in enumerate(candidates.chunks):
-        read = reading.text(int(signals.keys[at])) or ReadText("")
-        newest = candidates.newest[at]
-        ranks = {"words": int(signals.words_rank[at]), "meaning": int(signals.meaning_rank[at])}
+    rows = zip(
+        candidates.chunks,
+        candidates.texts,
+        reading.texts(signals.keys.tolist()),
+        _shares(candidates.score, max_score),
+        candidates.superseded.tolist(),
+        candidates.newest,
+        is_from_any(query.plan.days, signals.dated).tolist(),
+        signals.words_rank.tolist(),
+        signals.meaning_rank.tolist(),
+        strict=True,
+    )
+    for chunk, text, read, score, superseded, newest, named, by_words, by_meaning in rows:
+        ranks = {"words": by_words} if by_words else {}
+        if by_meaning:
+            ranks["meaning"] = by_meaning
         yield Hit(
             citation=chunk.citation,
-            text=candidates.texts[at],
-            score=_share(candidates.score[at], max_score),
+            text=text,
+            score=score,
             record_id=chunk.record_id or None,
             category=chunk.category or None,
             source_category=read.source_category or None,
@@ -41,15 +54,16 @@ def hits(
             sensitivity=chunk.sensitivity,
             channel=chunk.channel or None,
             trust=chunk_trust(chunk, query.external),
-            superseded=bool(candidates.superseded[at]),
+            superseded=superseded,
             superseded_by=newest.chunk.citation if newest else None,
-            named=bool(named[at]),
-            ranks={name: rank for name, rank in ranks.items() if rank},
+            named=named,
+            ranks=ranks,
         )
 
 
-def _share(score: float, max_score: float) -> float:
-    return min(1.0, max(0.0, float(score) / max_score))
+def _shares(scores: Column, max_score: float) -> list[float]:
+    found: list[float] = (scores / max_score).clip(0.0, 1.0).tolist()
+    return found
 
 
 def retold(shown: Sequence[Hit]) -> set[str]:
@@ -73,12 +87,13 @@ def sessions(
     """Chats by the place of their best turn and their score; one that is gone is left out."""
     keys: list[int] = candidates.signals.keys.tolist()
     read = reading.said([keys[at] for at, _ in ranked])
-    for found, (_, score) in zip(read, ranked, strict=True):
+    shares = _shares(np.array([score for _, score in ranked]), max_score)
+    for found, score in zip(read, shares, strict=True):
         if found and found[0].chat:
             chunk, text = found
             yield SessionHit(
                 chat=chunk.chat,
-                score=_share(score, max_score),
+                score=score,
                 best=chunk.citation,
                 text=text,
                 role=chunk.role or None,

@@ -202,7 +202,8 @@ def term_counts(text: str) -> dict[str, int]:
     >>> term_counts("the meetings, the meeting"), term_counts("las reuniones")
     ({'the': 2, 'meet': 2}, {'las': 1, '~las': 1, 'reunion': 1, '~reunion': 1})
     """
-    found = [(terms_of(part), count) for part, count in Counter(text.split()).items()]
+    parts = Counter(text.split())
+    found = list(zip(terms_of(parts), parts.values(), strict=True))
     english = spanish = 0
     for (_, _, language), count in found:
         if language == "en":
@@ -217,17 +218,19 @@ def term_counts(text: str) -> dict[str, int]:
     return counts
 
 
-def terms_of(stretch: str) -> tuple[tuple[str, ...], tuple[str, ...], Language | None]:
-    """The terms of a stretch in an English text and in any other, and the language it tells.
+# The terms of a word in an English text and in any other, and the language it tells. The second holds all
+# of the first.
+WordTerms = tuple[tuple[str, ...], tuple[str, ...], Language | None]
 
-    The second holds all of the first.
-    """
+
+def terms_of(stretches: Iterable[str]) -> list[WordTerms]:
+    """The terms of each stretch between spaces."""
     # The cache must not keep whole files alive because they hold no space.
-    return _terms_of(stretch) if len(stretch) < 64 else _terms_of.__wrapped__(stretch)
+    return [_terms_of(one) if len(one) < 64 else _terms_of.__wrapped__(one) for one in stretches]
 
 
 @lru_cache(maxsize=1 << 16)
-def _terms_of(stretch: str) -> tuple[tuple[str, ...], tuple[str, ...], Language | None]:
+def _terms_of(stretch: str) -> WordTerms:
     found = words(stretch)
     if len(found) == 1 and not is_pair(found[0]):
         return _terms_of_word(found[0])
@@ -236,7 +239,7 @@ def _terms_of(stretch: str) -> tuple[tuple[str, ...], tuple[str, ...], Language 
 
 
 @lru_cache(maxsize=1 << 16)
-def _terms_of_word(word: str) -> tuple[tuple[str, ...], tuple[str, ...], Language | None]:
+def _terms_of_word(word: str) -> WordTerms:
     found = stems(word)
     return found[:1], found, _telling().get(word)
 

@@ -115,7 +115,7 @@ def marked(text: str, question: str) -> Markup:
     asked = {stem for word in keywords(question) for stem in stems(word)}
     parts = _WORD.split(clean(text))
     found = [
-        at % 2 == 1 and not asked.isdisjoint(terms_of(part)[1]) for at, part in enumerate(parts)
+        at % 2 == 1 and not asked.isdisjoint(terms[1]) for at, terms in enumerate(terms_of(parts))
     ]
     first = found.index(True) if any(found) else 0
     length = sum(map(len, parts))
