@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from operator import attrgetter, itemgetter
@@ -25,10 +25,6 @@ Column: TypeAlias = "NDArray[Any]"
 
 class IndexReplacedError(IndexUnavailableError):
     """The index was damaged, deleted or rebuilt: open it again and repeat the operation."""
-
-
-class IndexDamagedError(IndexUnavailableError):
-    """The index is damaged, and was opened read-only."""
 
 
 NEAR = 0.2  # of the default model: a cosine so far above the usual one counts fully
@@ -197,6 +193,7 @@ class Signals:
     dated: Column  # day number
     chat: Column  # a number for the chat
     record: Column  # an even number for the record; one more for a copy made of it
+    tokens: Column  # how it begins, as `WordVectors` spell it; an engine may keep none
 
     def take(self, at: Column | slice) -> Signals:
         """The signals of the chunks at these positions, in this order."""
@@ -221,6 +218,8 @@ class Nomination:
     mean_similarity: float = 0.0  # the mean cosine of all chunks
     chunks: int = 0  # in the whole index
     rarity: Sequence[float] = ()  # the idf of each word of the question
+    # The sum of the vectors of each of some chats, by its number in `Signals`; an engine may keep none.
+    chat_vectors: Callable[[Column], Vectors] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,12 +275,6 @@ class Index(Protocol):
         vector these are the newest that the filters let through. Signals an engine does not have are
         zero. Chunks that a caller may not see affect no score he sees.
         """
-
-    def tokens(self, keys: Column) -> tuple[Tokens, Column]:
-        """The tokens of ranked chunks, concatenated, and the count of each; an engine may keep none."""
-
-    def chat_vectors(self, chats: Column) -> Vectors:
-        """The sum of the vectors of each chat, by its number in `Signals`; zeros if it has none."""
 
     def fetch(self, keys: Sequence[int]) -> dict[int, Found]:
         """The chunks with these keys; keys of replaced chunks are left out."""

@@ -34,6 +34,7 @@ class Made:
     kind: int = RECORD
     role: str = ""
     chat: int = 0
+    tokens: bytes = b""
     dated: date | None = None
     superseded: bool = False
     record_id: str = ""
@@ -64,7 +65,8 @@ def signals(*made: Made) -> Signals:
         "chat": [item.chat for item in made],
     }
     columns = {name: [item.signals.get(name, 0) for item in made] for name in Signals.__slots__}
-    return Signals(**{name: np.array(known.get(name, columns[name])) for name in columns})
+    found = Signals(**{name: np.array(known.get(name, columns[name])) for name in columns})
+    return replace(found, tokens=_column(item.tokens for item in made))
 
 
 def candidates(*made: Made) -> Candidates:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,9 +14,8 @@ from memolith.search.passages import passages
 from tests.search.making import candidate, candidates, order, situation
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
-    from memolith.interfaces import Column, Tokens
     from memolith.search.candidates import Candidates
 
 FILLER = "The garden needs water in summer and the roses should be cut back before the frost. " * 3
@@ -28,23 +26,13 @@ def model() -> StaticModel:
     return StaticModel()
 
 
-def tokens_of(texts: list[str]) -> Callable[[Column], tuple[Tokens, Column]]:
-    """As the index would tell the tokens of chunks whose keys are the places of the texts."""
-
-    def tokens(keys: Column) -> tuple[Tokens, Column]:
-        spelled = model().spell([texts[key].split() for key in keys])
-        sizes = np.array([len(part) // 2 for part in spelled], np.int64)
-        return np.frombuffer(b"".join(spelled), "<u2"), sizes
-
-    return tokens
-
-
 def judged(
     question: str, texts: list[str], rarity: Mapping[str, float], *votes: float
 ) -> Candidates:
     query = situation(rarity, meant=question)
-    hits = [candidate(number, 0.7, votes=votes) for number in range(len(texts))]
-    return passages(model(), tokens_of(texts))(query, candidates(*hits))
+    spelled = enumerate(model().spell([text.split() for text in texts]))
+    hits = [candidate(number, 0.7, votes=votes, tokens=tokens) for number, tokens in spelled]
+    return passages(model())(query, candidates(*hits))
 
 
 def ranked(question: str, texts: list[str], **rarity: float) -> list[int]:

@@ -123,7 +123,7 @@ class ChromaIndex(SqliteIndex):
         return arrays["vectors"][keys].astype(np.float32) * scale[:, None]
 
     def _about(self, keys: Keys) -> list[Chunk]:
-        found = self._rows.fetch(keys.tolist())
+        found = self.fetch(keys.tolist())
         return [found[key].chunk for key in keys.tolist()]
 
     def _has_chroma(self) -> bool:

@@ -23,10 +23,9 @@ from psycopg_pool import ConnectionPool, PoolTimeout
 
 from memolith.engines.postgres_rows import (
     as_signals,
-    chunk_values,
     clean,
     conditions,
-    found,
+    row_values,
     vector_text,
 )
 from memolith.engines.postgres_schema import (
@@ -37,10 +36,9 @@ from memolith.engines.postgres_schema import (
     make_vector_index,
 )
 from memolith.errors import IndexUnavailableError, MemolithError
-from memolith.index.rows import successors
+from memolith.index.rows import found_in, successors
 from memolith.index.words import K1, B, idf, term_hash
 from memolith.interfaces import (
-    Column,
     FileChange,
     FileState,
     Found,
@@ -48,7 +46,6 @@ from memolith.interfaces import (
     Nomination,
     RecordStates,
     Signals,
-    Tokens,
     Vectors,
 )
 from memolith.reports import IndexStatus
@@ -155,22 +152,10 @@ class PostgresIndex:
                 for filters in filter_sets
             ]
 
-    def tokens(self, keys: Column) -> tuple[Tokens, Column]:
-        """The tokens of ranked chunks, concatenated, and the count of each."""
-        with self._transaction() as run:
-            there = {key: bytes(data) for key, data in run("tokens", keys=keys.tolist())}
-        parts = [np.frombuffer(there.get(key, b""), "<u2") for key in keys.tolist()]
-        sizes = np.array([len(part) for part in parts], np.int64)
-        return (np.concatenate(parts) if parts else np.empty(0, np.uint16)), sizes
-
-    def chat_vectors(self, chats: Column) -> Vectors:
-        """None: this engine keeps no sums."""
-        return np.zeros((len(chats), max(1, self._dimensions)), np.float32)
-
     def fetch(self, keys: Sequence[int]) -> dict[int, Found]:
         """The chunks with these keys; keys of replaced chunks are left out."""
         with self._transaction() as run:
-            return {row[0]: found(row) for row in run("fetch", keys=list(keys))}
+            return {row[0]: found_in(*row) for row in run("fetch", keys=list(keys))}
 
     def successors(
         self, record_ids: Collection[str], filters: Filters
@@ -391,7 +376,7 @@ class _Writer:
     def _add(self, item: Any) -> None:
         self._key += 1
         hashes, counts, length = item.terms
-        self._rows.append(chunk_values(self._key, item, length, self._dimensions))
+        self._rows.append(row_values(self._key, item, self._dimensions))
         hidden = item.chunk.sensitivity == "secret"
         self._postings += [
             (term, self._key, often, length, hidden)

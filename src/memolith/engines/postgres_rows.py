@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from datetime import UTC, date, datetime
 from hashlib import blake2b
 from typing import Any
 
 import numpy as np
 
-from memolith.index.rows import record_numbers
+from memolith.index.rows import chunk_values, record_numbers
+from memolith.index.sqlite import ranks
 from memolith.interfaces import (
     ASSISTANT,
     NOBODY,
@@ -18,11 +18,10 @@ from memolith.interfaces import (
     RECORD,
     TURN,
     USER,
-    Found,
     IndexedChunk,
     Signals,
 )
-from memolith.results import Chunk, Filters
+from memolith.results import Filters
 
 _KINDS = {"record": RECORD, "turn": TURN, "prose": PROSE}
 _ROLES = {"": NOBODY, "user": USER, "assistant": ASSISTANT}
@@ -35,31 +34,15 @@ def clean(text: str) -> str:
     return text if text.isascii() else text.encode(errors="replace").decode()
 
 
-def chunk_values(
-    key: int, item: IndexedChunk, length: float, model_dimensions: int
-) -> dict[str, object]:
+def row_values(key: int, item: IndexedChunk, model_dimensions: int) -> dict[str, object]:
     """The values of the statement `add chunk`."""
     chunk, vector = item.chunk, item.vector
     dimensions = 0 if vector is None else model_dimensions if vector.size else -1
-    record = 0
-    if chunk.record_id:
-        record = int(record_numbers([chunk.copy_of or chunk.record_id])[0]) + bool(chunk.copy_of)
-    texts = ("heading", "category", "session", "chat", "channel", "record_id", "supersedes")
-    plain = ("kind", "first_line", "last_line", "size", "role", "sensitivity")
     return {
+        **chunk_values(item, clean),
         "key": key,
         "path": os.fsencode(chunk.path),
-        **{name: getattr(chunk, name) for name in plain},
-        **{name: clean(getattr(chunk, name)) for name in texts},
-        "start": chunk.offset,
-        "dated": chunk.dated.toordinal() if chunk.dated else 0,
         "folded": clean(chunk.category).casefold(),
-        "expires": int(chunk.expires.timestamp()) if chunk.expires else 0,
-        "digest": item.digest,
-        "identity": item.identity,
-        "record": record,
-        "length": length,
-        "tokens": item.tokens,
         "hidden": chunk.sensitivity == "secret",
         "dimensions": dimensions,
         "vector": vector_text(vector) if dimensions > 0 else None,
@@ -69,18 +52,6 @@ def chunk_values(
 def vector_text(vector: Any) -> str:
     """A vector as pgvector reads it."""
     return "[" + ",".join(f"{value:.6g}" for value in vector.tolist()) + "]"
-
-
-def found(row: tuple[Any, ...]) -> Found:
-    """The chunk of a row of the statement `fetch`."""
-    chunk = Chunk(
-        path=os.fsdecode(bytes(row[1])), kind=row[2], text="", first_line=row[3],
-        last_line=row[4], offset=row[5], size=row[6], role=row[7], heading=row[8],
-        dated=date.fromordinal(row[9]) if row[9] else None, category=row[10], session=row[11],
-        chat=row[12], sensitivity=row[13], channel=row[14], record_id=row[15],
-        supersedes=row[16], expires=datetime.fromtimestamp(row[17], UTC) if row[17] else None,
-    )  # fmt: skip
-    return Found(row[0], chunk, bytes(row[18]))
 
 
 def conditions(filters: Filters) -> tuple[str, Mapping[str, object]]:
@@ -128,8 +99,8 @@ def as_signals(rows: Sequence[tuple[Any, ...]], limit: int) -> Signals:
         keys=keys,
         words=words,
         meaning=meaning,
-        words_rank=_ranks(words, keys, limit),
-        meaning_rank=_ranks(meaning, keys, limit),
+        words_rank=ranks(words, keys, limit),
+        meaning_rank=ranks(meaning, keys, limit),
         group_words=none,
         group_user_words=none,
         group_title=none,
@@ -138,16 +109,8 @@ def as_signals(rows: Sequence[tuple[Any, ...]], limit: int) -> Signals:
         dated=np.array([row[3] for row in rows], np.int64),
         chat=np.array(chats, np.int64),
         record=np.array([row[5] for row in rows], np.int64),
+        tokens=np.array([*(bytes(row[8]) for row in rows), None], np.object_)[:-1],
     ).take(order)
-
-
-def _ranks(values: Any, keys: Any, limit: int) -> Any:
-    """The rank of each value, from 1, of equal ones the newer first; 0 for one without."""
-    order = np.lexsort((-keys, -values))[:limit]
-    order = order[values[order] != 0]
-    ranks = np.zeros(len(values), np.int64)
-    ranks[order] = np.arange(1, len(order) + 1)
-    return ranks
 
 
 def _number(chat: str) -> int:

@@ -7,6 +7,7 @@ from typing import Any
 import psycopg
 
 from memolith.errors import IndexUnavailableError
+from memolith.index.rows import COLUMNS
 
 LOCK = 0x6D656D6F  # of the advisory lock under which tables are made
 PROFILE = "memolith.profile"  # the setting of a transaction that row-level security compares with
@@ -133,10 +134,7 @@ STATEMENTS = {
     "set vector": "UPDATE memolith.chunks SET vector = %(vector)s::halfvec,"
     " dimensions = %(dimensions)s, tokens = %(tokens)s"
     " WHERE profile = %(profile)s AND key = %(key)s",
-    "fetch": "SELECT key, path, kind, first_line, last_line, start, size, role, heading, dated,"
-    " category, session, chat, sensitivity, channel, record_id, supersedes, expires, digest"
-    " FROM memolith.chunks WHERE profile = %(profile)s AND key = ANY(%(keys)s)",
-    "tokens": "SELECT key, tokens FROM memolith.chunks"
+    "fetch": f"SELECT key, path, digest, {', '.join(COLUMNS)} FROM memolith.chunks"  # noqa: S608
     " WHERE profile = %(profile)s AND key = ANY(%(keys)s)",
     "newer": "SELECT supersedes, record_id, record, key, 0, first_line, sensitivity = 'secret',"
     " expires FROM memolith.chunks WHERE profile = %(profile)s AND supersedes <> ''"
@@ -155,7 +153,8 @@ STATEMENTS = {
     "names": "SELECT DISTINCT {column} FROM memolith.chunks c"
     " WHERE profile = %(profile)s AND {filters}",
     "newest": """
-        SELECT key, kind, role, dated, chat, record, 1::float8, 0::float8 FROM memolith.chunks c
+        SELECT key, kind, role, dated, chat, record, 1::float8, 0::float8, tokens
+        FROM memolith.chunks c
         WHERE profile = %(profile)s AND {filters} ORDER BY key DESC LIMIT %(limit)s
         """,
     "stored": "SELECT version FROM memolith.stores WHERE profile = %(profile)s",
@@ -197,7 +196,7 @@ STATEMENTS = {
         SELECT c.key, c.kind, c.role, c.dated, c.chat, c.record, coalesce(s.score, 0),
             CASE WHEN c.dimensions = {dimensions} AND %(near)s > 0
                 THEN -(c.vector::halfvec({dimensions}) <#> %(vector)s::halfvec({dimensions}))
-                ELSE 0 END
+                ELSE 0 END, c.tokens
         FROM (SELECT key FROM by_words UNION SELECT key FROM by_meaning) both_ways
         JOIN memolith.chunks c ON c.key = both_ways.key
         LEFT JOIN scored s ON s.key = c.key

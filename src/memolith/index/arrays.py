@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from memolith.index.database import Database
 from memolith.index.vectors import Bytes, Floats, bits_of, scales
-from memolith.interfaces import PROSE, TURN, USER, Tokens
+from memolith.interfaces import ASSISTANT, NOBODY, PROSE, RECORD, TURN, USER
 
 Keys = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -25,14 +25,18 @@ _COLUMNS = {
     "kind": np.uint8, "role": np.uint8, "secret": np.bool_,
 }  # fmt: skip
 # What is worked out from these: the group is a chat or a file, 0 for none.
-_DERIVED = {"group": np.int64, "alive": np.bool_, "scale": np.float32}
-# How many tokens a chunk has stands in front of its columns.
+_DERIVED = {"group": np.int64, "alive": np.bool_, "scale": np.float32, "tokens": np.object_}
+# How many bytes of tokens a chunk has stands in front of its columns.
 _ROW = np.dtype([("key", np.int64), ("tokens", np.int32), *_COLUMNS.items()])
 _SELECT = (
-    "SELECT key, length(tokens) / 2, record, expires, file, category, session, chat, dated, length,"
-    " kind, role, sensitivity = 'secret', tokens, vector FROM chunks WHERE key BETWEEN ? AND ?"
-    " ORDER BY key"
+    "SELECT key, length(tokens), record, expires, file,"
+    " (SELECT id FROM names WHERE name = category), (SELECT id FROM names WHERE name = session),"
+    " (SELECT id FROM names WHERE name = chat), dated, length,"
+    " CASE kind WHEN 'record' THEN ?3 WHEN 'turn' THEN ?4 ELSE ?5 END,"
+    " CASE role WHEN 'user' THEN ?6 WHEN 'assistant' THEN ?7 ELSE ?8 END,"
+    " sensitivity = 'secret', tokens, vector FROM chunks WHERE key BETWEEN ?1 AND ?2 ORDER BY key"
 )
+_KINDS_AND_ROLES = (RECORD, TURN, PROSE, USER, ASSISTANT, NOBODY)
 # So many candidates of the scan by bits are compared exactly.
 _RESCORED = 2_000
 # What a chat is about is told by so many of its chunks, however long it goes on.
@@ -43,7 +47,7 @@ _SAMPLED = 8_192
 
 def packed(database: Database, first: int, last: int, dimensions: int) -> tuple[bytes, ...]:
     """The chunks from one key to another as three values: columns, tokens and vectors."""
-    rows = list(database.connection.execute(_SELECT, (first, last)))
+    rows = list(database.connection.execute(_SELECT, (first, last, *_KINDS_AND_ROLES)))
     none = bytes(dimensions)
     table = np.array([row[:13] for row in rows], _ROW)
     tokens, vectors = (row[13] for row in rows), (row[14] or none for row in rows)
@@ -69,7 +73,6 @@ class Arrays:
             name: np.zeros(PACK, kind) for name, kind in kinds.items()
         }
         self._room["vectors"] = np.zeros((PACK, self._dimensions), np.int8)
-        self._tokens = [b""]
         self._statistics: dict[bool, Statistics] = {}
 
     def __getitem__(self, name: str) -> NDArray[Any]:
@@ -96,8 +99,7 @@ class Arrays:
 
     def _new(self, database: Database) -> Iterator[tuple[bytes, ...]]:
         """Chunks behind those we have: as packs where there are any, else from their rows."""
-        last = database.one("SELECT seq FROM sqlite_sequence WHERE name = 'chunks'") or 0
-        first = self._size
+        first, last = self._size, database.last_key()
         self._grow(last + 1)
         while first <= last:
             number, at = divmod(first, PACK)
@@ -111,7 +113,6 @@ class Arrays:
 
     def _grow(self, size: int) -> None:
         self._size = size
-        self._tokens += [b""] * (size - len(self._tokens))
         capacity = len(self._room["alive"])
         if size > capacity:
             capacity = max(size, capacity + capacity // 2)
@@ -129,9 +130,9 @@ class Arrays:
         self["group"][keys] = groups
         self["alive"][keys] = True
         self._set_vectors(keys, np.frombuffer(vectors, np.int8).reshape(-1, self._dimensions))
-        bounds = [0, *(2 * table["tokens"]).cumsum().tolist()]
-        for key, (start, stop) in zip(keys.tolist(), pairwise(bounds), strict=True):
-            self._tokens[key] = tokens[start:stop]
+        bounds = pairwise([0, *table["tokens"].cumsum().tolist()])
+        parts = (tokens[start:stop] for start, stop in bounds)
+        self["tokens"][keys] = np.fromiter(parts, np.object_, len(keys))
 
     def _set_vectors(self, keys: Keys, vectors: Bytes) -> None:
         self["vectors"][keys] = vectors
@@ -152,7 +153,7 @@ class Arrays:
                 for tokens, vector in database.connection.execute(
                     "SELECT tokens, vector FROM chunks WHERE key = ? AND length(vector) > 0", (key,)
                 ):
-                    self._tokens[key] = tokens
+                    self["tokens"][key] = tokens
                     self._set_vectors(np.array([key]), np.frombuffer(vector, np.int8)[None])
 
     def shown(self, *, include_secret: bool) -> Mask:
@@ -165,12 +166,6 @@ class Arrays:
             shown = self.shown(include_secret=include_secret)
             self._statistics[include_secret] = _statistics(self, shown.nonzero()[0])
         return self._statistics[include_secret]
-
-    def tokens(self, keys: Keys) -> tuple[Tokens, Keys]:
-        """The tokens of chunks, one after the other, and how many each has."""
-        parts = [self._tokens[key] for key in keys.tolist()]
-        counts = np.array([len(part) // 2 for part in parts], np.int64)
-        return np.frombuffer(b"".join(parts), "<u2"), counts
 
     def distances(self, vector: Floats) -> NDArray[np.uint16]:
         """In how many signs each chunk differs from a vector; far more where there is no vector."""

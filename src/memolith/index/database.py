@@ -13,17 +13,19 @@ import re
 import stat
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
+from pathlib import Path
 from shlex import quote
+from shutil import disk_usage
 from typing import Any
 
 import apsw
 
 from memolith.errors import IndexUnavailableError, PathOutsideProfileError
-from memolith.interfaces import IndexDamagedError, IndexReplacedError
+from memolith.interfaces import IndexReplacedError
 
 # Part of the file's name, so that two versions of the program never touch each other's index. A changed
 # number means a new index: everything in it can be made again.
-VERSION = 8
+VERSION = 9
 _TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value NOT NULL) WITHOUT ROWID;
 -- Another epoch: what was read of chunks before is void. Who truncates a file makes an empty one of it.
@@ -36,24 +38,21 @@ CREATE TABLE files (
     digest TEXT NOT NULL, flaws TEXT NOT NULL
 ) STRICT;
 
--- Categories, sessions, chats and channels by number: a filter compares integers.
+-- Categories, sessions and chats by number: what is searched compares integers.
 CREATE TABLE names (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE) STRICT;
 INSERT INTO names VALUES (0, '');
 
 CREATE TABLE chunks (
     key INTEGER PRIMARY KEY AUTOINCREMENT,  -- never used twice: its place in every array
-    file INTEGER NOT NULL, kind INTEGER NOT NULL,
-    first_line INTEGER NOT NULL, last_line INTEGER NOT NULL,
-    offset INTEGER NOT NULL, size INTEGER NOT NULL,
-    role INTEGER NOT NULL, heading TEXT NOT NULL,
+    file INTEGER NOT NULL, kind TEXT NOT NULL, first_line INTEGER NOT NULL, last_line INTEGER NOT NULL,
+    start INTEGER NOT NULL, size INTEGER NOT NULL, role TEXT NOT NULL, heading TEXT NOT NULL,
     dated INTEGER NOT NULL,  -- day number, 0 for none
-    category INTEGER NOT NULL, session INTEGER NOT NULL, chat INTEGER NOT NULL,
-    sensitivity TEXT NOT NULL, channel INTEGER NOT NULL,
-    record_id TEXT NOT NULL, supersedes TEXT NOT NULL,
+    category TEXT NOT NULL, session TEXT NOT NULL, chat TEXT NOT NULL, channel TEXT NOT NULL,
+    sensitivity TEXT NOT NULL, record_id TEXT NOT NULL, supersedes TEXT NOT NULL,
     expires INTEGER NOT NULL,  -- seconds since 1970, 0 for never
+    record INTEGER NOT NULL,  -- a number for its record, even; one more for a copy of it; or 0
     digest BLOB NOT NULL,  -- of the text
     identity BLOB NOT NULL,  -- of everything that is searched, not of the place
-    record INTEGER NOT NULL,  -- a number for its record, even; one more for a copy of it; or 0
     length REAL NOT NULL,  -- in words
     tokens BLOB NOT NULL,
     vector BLOB  -- signed bytes; empty if the model refused the text
@@ -106,6 +105,12 @@ _NOT_NOW = {
     apsw.NoMemError: "there is no memory left",
     apsw.InterruptError: "it was interrupted",
 }
+# With secure_delete, what was forgotten does not stay in free pages. The last is the first read: then
+# the log and the map are open.
+_PRAGMAS = (
+    "PRAGMA trusted_schema = 0; PRAGMA cell_size_check = 1; PRAGMA synchronous = normal;"
+    "PRAGMA secure_delete = 1; PRAGMA user_version"
+)
 _NO_WAY_IN = (apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError, apsw.IOError)
 _FEW_BYTES = 256 * 1024  # less than it takes to open a database for writing
 
@@ -117,20 +122,20 @@ class DamageError(Exception):
 class Database:
     """The newest generation of an index, open in this process."""
 
-    def __init__(self, folder: str, *, mends: bool = True) -> None:
-        """Open it, or make it; raises IndexUnavailableError when neither can be done.
-
-        Without `mends` a damaged one stays as it is and is an IndexDamagedError; all of it is checked.
-        """
+    def __init__(self, folder: str) -> None:
+        """Open it, or make it; raises IndexUnavailableError when neither can be done."""
         self.folder = resolve(folder)
         self.model: tuple[str, int] | None = None  # whose vectors we rely on, once that is settled
-        self._mends = mends
         self._is_closed = False
         for _ in range(_ATTEMPTS):
             with suppress(IndexReplacedError), self.operation(look=False):
                 self._open()
                 return
-        raise self._damaged(" and cannot be replaced")
+        raise IndexUnavailableError(
+            f"The search index in {self.folder} is damaged and cannot be replaced.",
+            path=self.folder,
+            hint=f"Move the folder away: {self.folder}",
+        )
 
     def close(self) -> None:
         """Let go of the files."""
@@ -187,6 +192,10 @@ class Database:
         """Another one when anything was written, by whomever."""
         return self.connection.pragma("data_version"), self.connection.total_changes()
 
+    def last_key(self) -> int:
+        """The greatest key that a chunk was ever given."""
+        return self.one("SELECT seq FROM sqlite_sequence WHERE name = 'chunks'") or 0
+
     def meta(self, key: str) -> Any:
         """What is known of the whole: its model, its epoch, which counts how often chunks were erased."""
         return self.one("SELECT value FROM meta WHERE key = ?", key)
@@ -218,7 +227,7 @@ class Database:
     def renew(self) -> None:
         """Begin an empty generation; this one and everybody else's find out at the next operation."""
         number = _numbers(self.folder)[1]
-        make_private(self._path_of(number))
+        make_private(_path_of(self.folder, number))
         for name in os.listdir(self.folder):
             if (found := _PART.fullmatch(name)) and int(found[1]) < number:
                 discard(os.path.join(self.folder, name))
@@ -229,37 +238,28 @@ class Database:
             if name.startswith("index-v") and not name.startswith(f"index-v{VERSION}-"):
                 discard(os.path.join(self.folder, name))
 
-    def _path_of(self, generation: int) -> str:
-        return os.path.join(self.folder, f"index-v{VERSION}-{generation:06}.db")
-
     def _open(self) -> None:
         if not os.path.isdir(self.folder):
             os.makedirs(self.folder, mode=0o700, exist_ok=True)
-            os.chmod(self.folder, 0o700)  # whatever the umask
         newest, following = _numbers(self.folder)
         self.generation = newest or following
-        self._path = self._path_of(self.generation)
-        if not os.path.lexists(self._path):
-            make_private(self._path)
+        self._path = _path_of(self.folder, self.generation)
+        make_private(self._path)
         if self._identities()[0] is None:
             raise DamageError(f"{self._path} is not an ordinary file")
         self.connection, self._is_closed = _connect(self._path), False
         try:
-            self._check()
+            self.writable = not self.connection.readonly("main")
+            if self.connection.pragma("user_version") == 0 and self.writable:
+                self._make_tables()
+            version = self.connection.pragma("user_version")
         except BaseException:  # nobody else has the connection to close it; raised again
             self.close()
             raise
-        self._opened = self._identities()
-
-    def _check(self) -> None:
-        version = self.connection.pragma("user_version")
-        self.writable = not self.connection.readonly("main")
-        if version == 0 and self.writable and self._mends:
-            self._make_tables()
-        elif version != VERSION:
+        if version != VERSION:
+            self.close()
             raise DamageError("another version's tables")
-        if not self._mends and self.connection.pragma("quick_check") != "ok":
-            raise DamageError("pages that do not fit together")
+        self._opened = self._identities()
 
     def _make_tables(self) -> None:
         """Fill an empty file, unless another process is faster."""
@@ -287,19 +287,9 @@ class Database:
         return found
 
     def _abandon(self) -> None:
-        if not self._mends:
-            raise self._damaged()
         with suppress(OSError):  # then the damaged one stays the newest, and says so
             if _numbers(self.folder)[0] == self.generation:
                 self.renew()
-
-    def _damaged(self, more: str = "") -> IndexUnavailableError:
-        kind = IndexUnavailableError if self._mends else IndexDamagedError
-        return kind(
-            f"The search index in {self.folder} is damaged{more}.",
-            path=self.folder,
-            hint=f"Move the folder away: {self.folder}",
-        )
 
     def _replaced(self) -> IndexReplacedError:
         return IndexReplacedError(
@@ -334,11 +324,7 @@ def connect(path: str, way: str = "?mode=rw") -> apsw.Connection:
     try:
         connection.set_busy_timeout(_BUSY_MILLISECONDS)
         connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
-        connection.pragma("trusted_schema", 0)
-        connection.pragma("cell_size_check", 1)
-        connection.pragma("synchronous", "normal")
-        connection.pragma("secure_delete", 1)  # what was forgotten does not stay in free pages
-        connection.pragma("user_version")  # the first read: now its log and its map are open
+        connection.execute(_PRAGMAS)
         connection.reserve_bytes("main", _CHECKSUM_BYTES)
     except BaseException:  # nobody else has the connection to close it; raised again
         connection.close()
@@ -363,11 +349,28 @@ def _checking() -> str | None:
 _PART = re.compile(rf"index-v{VERSION}-(\d+)\.db(-wal|-shm|-journal)?", re.ASCII)
 
 
+def _path_of(folder: str, generation: int) -> str:
+    return os.path.join(folder, f"index-v{VERSION}-{generation:06}.db")
+
+
 def has_index(folder: str) -> bool:
     """Whether there is an index in a folder, of this version; raises IndexUnavailableError."""
     try:
         return _numbers(resolve(folder))[0] > 0
     except OSError as error:
+        raise unavailable(error, folder) from error
+
+
+def is_damaged(folder: str) -> bool:
+    """Whether the index in a folder would be made anew by who opens it; all of it is checked."""
+    folder = resolve(folder)
+    try:
+        with closing(_connect(_path_of(folder, _numbers(folder)[0]))) as connection:
+            said = (connection.pragma("user_version"), connection.pragma("quick_check"))
+            return said != (VERSION, "ok")
+    except (apsw.Error, OSError) as error:
+        if isinstance(error, apsw.Error) and is_damage(error):
+            return True
         raise unavailable(error, folder) from error
 
 
@@ -406,11 +409,7 @@ def make_private(path: str) -> None:
     One that is there is not even opened: to close it would free the locks that SQLite has on it.
     """
     with suppress(FileExistsError):
-        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        try:
-            os.fchmod(fd, 0o600)  # whatever the umask
-        finally:
-            os.close(fd)
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
 
 
 def discard(path: str) -> None:
@@ -424,9 +423,10 @@ def unavailable(error: Exception, folder: str) -> IndexUnavailableError:
     said = getattr(error, "strerror", None) or str(error)
     reason = next((text for kind, text in _NOT_NOW.items() if isinstance(error, kind)), said)
     hint = "The memory itself is not touched by this. Run: memolith doctor"
-    if file := _file_in_place(folder):
-        reason = f"{file} is a file where a folder should be"
-        hint = f"Move that file away: {quote(file)}"
+    way = (folder, *map(str, Path(folder).parents))
+    if wrong := [place for place in way if os.path.lexists(place) and not os.path.isdir(place)]:
+        reason = f"{wrong[-1]} is a file where a folder should be"
+        hint = f"Move that file away: {quote(wrong[-1])}"
     elif isinstance(error, PermissionError):
         hint = f"Check who owns it: ls -ld {quote(folder)}. It may be deleted at any time."
     elif isinstance(error, apsw.FullError) or (isinstance(error, _NO_WAY_IN) and _is_full(folder)):
@@ -437,21 +437,6 @@ def unavailable(error: Exception, folder: str) -> IndexUnavailableError:
     return IndexUnavailableError(told, path=folder, hint=hint)
 
 
-def _file_in_place(folder: str) -> str:
-    """The first on the way to a folder that is no folder; "" if there is none."""
-    place, wrong = folder, ""
-    while os.path.dirname(place) != place:
-        if os.path.lexists(place) and not os.path.isdir(place):
-            wrong = place
-        place = os.path.dirname(place)
-    return wrong
-
-
 def _is_full(folder: str) -> bool:
     """Whether we could write there if there were room."""
-    try:
-        found = os.statvfs(folder)
-    except OSError:
-        return False
-    has_room = found.f_bavail * found.f_frsize >= _FEW_BYTES
-    return not has_room and not found.f_flag & os.ST_RDONLY and os.access(folder, os.W_OK)
+    return os.access(folder, os.W_OK) and disk_usage(folder).free < _FEW_BYTES

@@ -74,15 +74,15 @@ def open_index(folder: str, embedder: Embedder | None) -> Index:
     return SqliteIndex(folder, (embedder.name, embedder.dimensions) if embedder else None)
 
 
-def look_at_index(folder: str) -> Index:
-    """Open the index in a folder only to look at it: a damaged one is an IndexDamagedError."""
-    from memolith.index.sqlite import SqliteIndex
-
-    return SqliteIndex(folder, None, mends=False)
-
-
 def has_index(folder: str) -> bool:
     """Whether there is an index in a folder, of this version; raises IndexUnavailableError."""
     from memolith.index.database import has_index as has
 
     return has(folder)
+
+
+def is_damaged(folder: str) -> bool:
+    """Whether the index in a folder would be made anew; raises IndexUnavailableError."""
+    from memolith.index.database import is_damaged
+
+    return is_damaged(folder)

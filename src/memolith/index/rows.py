@@ -7,8 +7,9 @@ import os
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime
+from functools import wraps
 from hashlib import blake2b
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,51 +17,67 @@ from numpy.typing import NDArray
 from memolith.index.database import Database
 from memolith.index.vectors import quantise
 from memolith.interfaces import (
-    ASSISTANT,
-    NOBODY,
-    PROSE,
-    RECORD,
-    TURN,
-    USER,
     FileChange,
     FileState,
     Found,
     IndexedChunk,
     IndexReplacedError,
+    RecordStates,
     Terms,
     Vectors,
 )
-from memolith.results import Chunk, ChunkKind, Filters
+from memolith.reports import IndexStatus
+from memolith.results import Chunk, Filters
 
-_KINDS: dict[ChunkKind, int] = {"record": RECORD, "turn": TURN, "prose": PROSE}
-_ROLES = {"": NOBODY, "user": USER, "assistant": ASSISTANT}
-_KIND_NAMES, _ROLE_NAMES = list(_KINDS), list(_ROLES)
+P = ParamSpec("P")
+T = TypeVar("T")
+S = TypeVar("S", bound="Rows")
+
+# The columns of a chunk that engines with SQL have, by name.
+COLUMNS = (
+    "kind", "first_line", "last_line", "start", "size", "role", "heading", "dated", "category",
+    "session", "chat", "channel", "sensitivity", "record_id", "supersedes", "expires",
+)  # fmt: skip
+_ALL = ("key", "file", *COLUMNS, "record", "digest", "identity", "length", "tokens", "vector")
 _STATE = "inode, size, mtime, digest, flaws"
 _PUT_FILE = (
     "INSERT INTO files (path, inode, size, mtime, digest, flaws) VALUES (?, ?, ?, ?, ?, ?)"
     " ON CONFLICT (path) DO UPDATE SET inode = excluded.inode, size = excluded.size,"
     " mtime = excluded.mtime, digest = excluded.digest, flaws = excluded.flaws RETURNING id"
 )
-_INSERT = "INSERT INTO chunks VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
-_MOVE = "UPDATE chunks SET first_line = ?, last_line = ?, offset = ?, size = ? WHERE key = ?"
+_INSERT = f"INSERT INTO chunks ({', '.join(_ALL)}) VALUES (:{', :'.join(_ALL)})"  # noqa: S608 - our columns
+_MOVE = "UPDATE chunks SET first_line = ?, last_line = ?, start = ?, size = ? WHERE key = ?"
 _FETCH = (
-    "SELECT key, kind, path, first_line, last_line, offset, chunks.size, role, heading, dated,"
-    " (SELECT name FROM names WHERE id = category), (SELECT name FROM names WHERE id = session),"
-    " (SELECT name FROM names WHERE id = chat), (SELECT name FROM names WHERE id = channel),"
-    " sensitivity, record_id, supersedes, expires, chunks.digest"
-    " FROM chunks JOIN files ON files.id = file WHERE key IN (SELECT value FROM json_each(?))"
+    f"SELECT key, path, c.digest, c.{', c.'.join(COLUMNS)} FROM chunks c"  # noqa: S608 - our columns
+    " JOIN files ON files.id = file WHERE key IN (SELECT value FROM json_each(?))"
 )
 _NEWER = (
     "SELECT supersedes, record_id, record, key, file, first_line, sensitivity = 'secret', expires"
     " FROM chunks WHERE supersedes <> '' AND dated <= ?"
     " AND supersedes IN (SELECT value FROM json_each(?))"
 )
+_COUNTED = (
+    "SELECT (SELECT count(*) FROM files), count(*), count(*) - count(vector),"
+    " count(*) FILTER (WHERE length(vector) = 0) FROM chunks"
+)
+_NO_KEY = 1 << 62
 # A longer chain of records is a loop made by hand.
 _MAX_STEPS = 50
 
 
+def operation(method: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[S, P], T]:
+    """Check that the database is still the right one, and raise only our errors."""
+
+    @wraps(method)
+    def guarded(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        with self._database.operation():
+            return method(self, *args, **kwargs)
+
+    return guarded
+
+
 class Rows:
-    """The tables of files and chunks of one database."""
+    """The part of the index that is plain SQL: files, chunks and records."""
 
     def __init__(self, database: Database) -> None:
         """Nothing is read before it is needed."""
@@ -68,40 +85,87 @@ class Rows:
         self._db = database.connection
         self._version: object = None
         self._states = dict[str, FileState]()
-        self._numbers = dict[str, int]()
 
-    def states(self) -> Mapping[str, FileState]:
-        """Every file by its path; read again only if somebody has written."""
+    @operation
+    def files(self) -> Mapping[str, FileState]:
+        """The state of each indexed file; read again only if somebody has written."""
         if (version := self._database.version()) != self._version:
             rows = self._db.execute(f"SELECT path, {_STATE} FROM files")  # noqa: S608 - our columns
             self._states = {os.fsdecode(row[0]): _state(*row[1:]) for row in rows}
             self._version = version
         return self._states
 
+    @operation
     def identities(self, path: str) -> Counter[bytes]:
-        """The identities of a file's chunks, and how often each occurs."""
+        """The identities of a file's indexed chunks, and how often each occurs."""
         file = self._database.one("SELECT id FROM files WHERE path = ?", os.fsencode(path))
         return Counter({identity: len(keys) for identity, keys in self._known(file).items()})
 
-    def replace(
+    @operation
+    def fetch(self, keys: Sequence[int]) -> dict[int, Found]:
+        """The chunks with these keys, in this order; keys of replaced chunks are left out."""
+        found = {row[0]: found_in(*row) for row in self._db.execute(_FETCH, (json.dumps(keys),))}
+        return {key: found[key] for key in keys if key in found}
+
+    @operation
+    def without_vector(self, limit: int, before: int | None = None) -> list[Found]:
+        """Chunks that still have to be embedded, newest first, with keys below `before`."""
+        keys = self._db.execute(
+            "SELECT key FROM chunks WHERE vector IS NULL AND key < ? ORDER BY key DESC LIMIT ?",
+            (_NO_KEY if before is None else before, limit),
+        )
+        waiting = [key for (key,) in keys]
+        return list(self.fetch(waiting).values()) if waiting else []
+
+    @operation
+    def successors(
+        self, record_ids: Collection[str], filters: Filters
+    ) -> dict[str, tuple[int, ...]]:
+        """The superseded ones of these records, each with its chain of successors."""
+        return successors(
+            lambda until, ids: self._db.execute(_NEWER, (until, json.dumps(list(ids)))),
+            record_ids,
+            filters,
+        )
+
+    @operation
+    def record_states(self) -> RecordStates:
+        """Which records are secret in any file, and which are superseded."""
+        secret = self._db.execute(
+            "SELECT record_id FROM chunks WHERE sensitivity = 'secret' AND record_id <> ''"
+        )
+        old = self._db.execute("SELECT supersedes FROM chunks WHERE supersedes <> ''")
+        return RecordStates(
+            frozenset(name for (name,) in secret), frozenset(name for (name,) in old)
+        )
+
+    @operation
+    def stats(self) -> IndexStatus:
+        """How much the index holds."""
+        files, chunks, waiting, refused = self._db.execute(_COUNTED).get
+        return IndexStatus(
+            folder=self._database.folder, exists=True, files=files, chunks=chunks,
+            without_vector=waiting, refused=refused, bytes=self._database.size(),
+            model=self._database.stored_model()[0] or None,
+        )  # fmt: skip
+
+    def _replace(
         self, changes: Iterable[FileChange]
     ) -> tuple[list[int], dict[int, Terms], list[str]]:
         """Part of a transaction; gives removed keys, the terms of new ones, and files not as seen."""
         gone, terms, overtaken = list[int](), dict[int, Terms](), list[str]()
-        self._numbers = {}
         for change in changes:
-            keys = self._replace(change, terms)
+            keys = self._replace_file(change, terms)
             if keys is None:
                 overtaken.append(change.path)
             gone += keys or ()
         self._db.executemany("DELETE FROM chunks WHERE key = ?", [(key,) for key in gone])
         return gone, terms, overtaken
 
-    def _replace(self, change: FileChange, terms: dict[int, Terms]) -> list[int] | None:
+    def _replace_file(self, change: FileChange, terms: dict[int, Terms]) -> list[int] | None:
         """Store one file; gives the keys of the chunks that it no longer has."""
         path = os.fsencode(change.path)
-        rows = self._db.execute(f"SELECT id, {_STATE} FROM files WHERE path = ?", (path,))  # noqa: S608 - our columns
-        row: Any = next(iter(rows), None)
+        row: Any = self._db.execute(f"SELECT id, {_STATE} FROM files WHERE path = ?", (path,)).get  # noqa: S608 - our columns
         number, held = (row[0], _state(*row[1:])) if row else (None, None)
         if change.if_as_seen and held != change.seen:
             return None
@@ -111,8 +175,8 @@ class Rows:
         elif number is None and change.chunks is None:
             return []
         else:
-            values = (path, *change.state.stamp, change.state.digest, change.state.flaws)
-            file = self._database.one(_PUT_FILE, *values)
+            state = change.state
+            file = self._database.one(_PUT_FILE, path, *state.stamp, state.digest, state.flaws)
             if change.chunks is None:
                 return []
             known = {} if change.is_appended else self._known(file)
@@ -136,8 +200,8 @@ class Rows:
         terms: dict[int, Terms],
     ) -> None:
         """Known chunks get their new places; others become rows."""
-        key = self._database.one("SELECT seq FROM sqlite_sequence WHERE name = 'chunks'") or 0
-        moved, new = [], []
+        key = self._database.last_key()
+        moved, new, names = [], [], list[object]()
         for item in items:
             chunk = item.chunk
             if keys := known.get(item.identity):
@@ -150,67 +214,55 @@ class Rows:
                 )
             else:
                 key += 1
-                new.append(self._row(key, file, item, item.terms.length))
+                values = chunk_values(item, clean)
+                vector = vector_bytes(item.vector)
+                new.append(values | {"key": key, "file": file, "vector": vector})
+                names += (values["category"], values["session"], values["chat"])
                 terms[key] = item.terms
+        named = [{"name": name} for name in dict.fromkeys(names)]
+        self._db.executemany("INSERT OR IGNORE INTO names (name) VALUES (:name)", named)
         self._db.executemany(_MOVE, moved)
         self._db.executemany(_INSERT, new)
-
-    def _row(self, key: int, file: int, item: IndexedChunk, length: float) -> tuple[Any, ...]:
-        chunk, name = item.chunk, self._number
-        return (
-            key, file, _KINDS[chunk.kind], chunk.first_line, chunk.last_line, chunk.offset,
-            chunk.size, _ROLES.get(chunk.role, NOBODY), clean(chunk.heading),
-            chunk.dated.toordinal() if chunk.dated else 0,
-            name(chunk.category), name(chunk.session), name(chunk.chat), chunk.sensitivity,
-            name(chunk.channel), clean(chunk.record_id), clean(chunk.supersedes),
-            int(chunk.expires.timestamp()) if chunk.expires else 0, item.digest, item.identity,
-            _record_number(chunk), length, item.tokens, vector_bytes(item.vector),
-        )  # fmt: skip
-
-    def _number(self, name: str) -> int:
-        """The number of a name, which is given one if it has none."""
-        if name not in self._numbers:
-            text = clean(name)
-            self._db.execute("INSERT OR IGNORE INTO names (name) VALUES (?)", (text,))
-            self._numbers[name] = self._database.one("SELECT id FROM names WHERE name = ?", text)
-        return self._numbers[name]
-
-    def names(self, numbers: Iterable[int]) -> dict[int, str]:
-        """The names with these numbers."""
-        statement = "SELECT id, name FROM names WHERE id IN (SELECT value FROM json_each(?))"
-        return dict(self._db.execute(statement, (json.dumps(list(numbers)),)))
-
-    def files_covered(self, filters: Filters) -> list[int]:
-        """The numbers of the files that the path of filters covers."""
-        rows = self._db.execute("SELECT id, path FROM files")
-        return [number for number, path in rows if filters.covers(os.fsdecode(path))]
-
-    def fetch(self, keys: Sequence[int]) -> dict[int, Found]:
-        """The chunks with these keys, in this order."""
-        rows = self._db.execute(_FETCH, (json.dumps(keys),))
-        found = {row[0]: _found(*row) for row in rows}
-        return {key: found[key] for key in keys if key in found}
-
-    def newer(self, until: int, record_ids: Collection[str]) -> Iterable[tuple[Any, ...]]:
-        """What `successors` asks for."""
-        return self._db.execute(_NEWER, (until, json.dumps(list(record_ids))))
 
 
 def _state(inode: int, size: int, changed: int, digest: str, flaws: str) -> FileState:
     return FileState((inode, size, changed), digest, flaws)
 
 
-def _found(key: int, kind: int, path: bytes, *row: Any) -> Found:
+def chunk_values(item: IndexedChunk, clean: Callable[[str], str]) -> dict[str, object]:
+    """The columns of a new chunk, by name; `clean` makes texts what the database can keep."""
+    chunk, record = item.chunk, 0
+    if chunk.record_id:
+        record = _even_number(chunk.copy_of or chunk.record_id) + bool(chunk.copy_of)
+    values = {name: getattr(chunk, name, None) for name in COLUMNS}
+    texts = {name: clean(value) for name, value in values.items() if isinstance(value, str)}
+    return {
+        **values,
+        **texts,
+        "start": chunk.offset,
+        "dated": chunk.dated.toordinal() if chunk.dated else 0,
+        "expires": int(chunk.expires.timestamp()) if chunk.expires else 0,
+        "record": record,
+        "digest": item.digest,
+        "identity": item.identity,
+        "length": item.terms.length if item.terms else 0.0,
+        "tokens": item.tokens,
+    }
+
+
+def found_in(key: int, path: bytes, digest: bytes, *values: Any) -> Found:
+    """The chunk of a row: its key, path and digest, and `COLUMNS`."""
+    about = dict(zip(COLUMNS, values, strict=True))
+    dated, expires = about.pop("dated"), about.pop("expires")
     chunk = Chunk(
-        kind=_KIND_NAMES[kind], text="", path=os.fsdecode(path),
-        first_line=row[0], last_line=row[1], offset=row[2], size=row[3],
-        role=_ROLE_NAMES[row[4]], heading=row[5],
-        dated=date.fromordinal(row[6]) if row[6] else None,
-        category=row[7], session=row[8], chat=row[9], channel=row[10],
-        sensitivity=row[11], record_id=row[12], supersedes=row[13],
-        expires=datetime.fromtimestamp(row[14], UTC) if row[14] else None,
-    )  # fmt: skip
-    return Found(key, chunk, row[15])
+        text="",
+        path=os.fsdecode(bytes(path)),
+        offset=about.pop("start"),
+        dated=date.fromordinal(dated) if dated else None,
+        expires=datetime.fromtimestamp(expires, UTC) if expires else None,
+        **about,
+    )
+    return Found(key, chunk, bytes(digest))
 
 
 def vector_bytes(vector: Vectors | None) -> bytes | None:
@@ -218,13 +270,6 @@ def vector_bytes(vector: Vectors | None) -> bytes | None:
     if vector is None:
         return None
     return quantise(vector[None])[0].tobytes() if vector.size else b""
-
-
-def _record_number(chunk: Chunk) -> int:
-    """The same for a record in whichever file, and one more for a copy made of it."""
-    if not chunk.record_id:
-        return 0
-    return _even_number(chunk.copy_of or chunk.record_id) + bool(chunk.copy_of)
 
 
 def record_numbers(ids: Iterable[str]) -> NDArray[np.int64]:

@@ -6,206 +6,49 @@ merged. The file can be lost or damaged at any time: then the next one is made f
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from functools import wraps
-from typing import Any, Concatenate, ParamSpec, TypeVar
+import os
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memolith.index.arrays import PACK, Arrays, Keys, Mask, packed
 from memolith.index.database import Database
-from memolith.index.rows import Rows, clean, record_numbers, successors, vector_bytes
+from memolith.index.rows import Rows, clean, operation, record_numbers, vector_bytes
 from memolith.index.vectors import Floats
 from memolith.index.words import Matches, add_postings, erase_postings
-from memolith.interfaces import (
-    TURN,
-    Column,
-    FileChange,
-    FileState,
-    Found,
-    Nomination,
-    RecordStates,
-    Signals,
-    Tokens,
-    Vectors,
-)
-from memolith.reports import IndexStatus
+from memolith.interfaces import TURN, FileChange, Nomination, Signals, Vectors
 from memolith.results import Filters
 
-P = ParamSpec("P")
-T = TypeVar("T")
-
-_NO_KEY = 1 << 62
 # A product of the same two vectors differs in the seventh digit by what else is multiplied with them:
 # that must not decide between copies, least of all if one is a secret.
 _DIGITS = 5
+_NAMES = "SELECT id, name FROM names"
+_UNUSED = (
+    "DELETE FROM names WHERE id > 0 AND name NOT IN (SELECT category FROM chunks"
+    " UNION SELECT session FROM chunks UNION SELECT chat FROM chunks)"
+)
 
 
-def _operation(
-    method: Callable[Concatenate[SqliteIndex, P], T],
-) -> Callable[Concatenate[SqliteIndex, P], T]:
-    """Check that the database is still the right one, and raise only our errors."""
-
-    @wraps(method)
-    def guarded(self: SqliteIndex, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        with self._database.operation():
-            return method(self, *args, **kwargs)
-
-    return guarded
-
-
-class SqliteIndex:
+class SqliteIndex(Rows):
     """The index of one profile, open in one process."""
 
     problem = ""
     question = ""
 
-    def __init__(self, folder: str, model: tuple[str, int] | None, *, mends: bool = True) -> None:
+    def __init__(self, folder: str, model: tuple[str, int] | None) -> None:
         """Open the index in `folder`, or make it; `model` is the name and size of the vectors.
 
-        Vectors of another model are discarded; without a model they are kept as they are. Without
-        `mends` a damaged index is an error, and stays.
+        Vectors of another model are discarded; without a model they are kept as they are.
         """
-        self._database = Database(folder, mends=mends)
-        self._db = self._database.connection
+        super().__init__(Database(folder))
         with self._database.operation():
             self._model, self._dimensions = self._database.model = self._adopt(model)
         # An index that may only be read keeps the vectors of another model: they mean nothing here.
         self._by_meaning = model in (None, (self._model, self._dimensions))
         self._has_model = model is not None
-        self._rows = Rows(self._database)
         self._arrays = Arrays(self._dimensions)
-
-    def close(self) -> None:
-        """Release the files."""
-        self._database.close()
-
-    @_operation
-    def files(self) -> Mapping[str, FileState]:
-        """The state of each indexed file."""
-        return self._rows.states()
-
-    @_operation
-    def identities(self, path: str) -> Counter[bytes]:
-        """The identities of a file's indexed chunks, and how often each occurs."""
-        return self._rows.identities(path)
-
-    @_operation
-    def replace_files(self, changes: Sequence[FileChange]) -> list[str]:
-        """Replace the chunks of files in one transaction; returns the files that changed meanwhile."""
-        with self._database.writing():
-            removed, terms, overtaken = self._rows.replace(changes)
-            # All at once: most files of a batch have the same words.
-            add_postings(self._db, terms)
-            self._note_change(removed=removed)
-        self._pack()
-        return overtaken
-
-    @_operation
-    def rank(
-        self,
-        words: Sequence[Mapping[str, float]],
-        vector: Vectors | None,
-        limit: int,
-        filter_sets: Sequence[Filters],
-    ) -> list[Nomination]:
-        """For each set of filters the best chunks by BM25 and by cosine, with all their signals."""
-        with self._database.snapshot():
-            self._arrays.refresh(self._database)
-            return self._rank(words, vector if self._by_meaning else None, limit, filter_sets)
-
-    @_operation
-    def tokens(self, keys: Column) -> tuple[Tokens, Column]:
-        """The tokens of ranked chunks, concatenated, and the count of each."""
-        return self._arrays.tokens(keys)
-
-    @_operation
-    def chat_vectors(self, chats: Column) -> Vectors:
-        """The sum of the vectors of each chat, as of the last ranking."""
-        return self._arrays.group_vectors(chats)
-
-    @_operation
-    def fetch(self, keys: Sequence[int]) -> dict[int, Found]:
-        """The chunks with these keys; keys of replaced chunks are left out."""
-        return self._rows.fetch(keys)
-
-    @_operation
-    def names(self, kind: str, filters: Filters) -> set[str]:
-        """Every category, session or chat (the `kind`) of the chunks that pass the filters."""
-        with self._database.snapshot():
-            self._arrays.refresh(self._database)
-            numbers = np.unique(self._arrays[kind][self._allowed(filters)])
-            return {*self._rows.names(numbers.tolist()).values()} - {""}
-
-    @_operation
-    def successors(
-        self, record_ids: Collection[str], filters: Filters
-    ) -> dict[str, tuple[int, ...]]:
-        """The superseded ones of these records, each with its chain of successors."""
-        return successors(self._rows.newer, record_ids, filters)
-
-    @_operation
-    def record_states(self) -> RecordStates:
-        """Which records are secret in any file, and which are superseded."""
-        secret = self._db.execute(
-            "SELECT record_id FROM chunks WHERE sensitivity = 'secret' AND record_id <> ''"
-        )
-        old = self._db.execute("SELECT supersedes FROM chunks WHERE supersedes <> ''")
-        return RecordStates(
-            frozenset(name for (name,) in secret), frozenset(name for (name,) in old)
-        )
-
-    @_operation
-    def without_vector(self, limit: int, before: int | None = None) -> list[Found]:
-        """Chunks that still have to be embedded, newest first, with keys below `before`."""
-        keys = self._db.execute(
-            "SELECT key FROM chunks WHERE vector IS NULL AND key < ? ORDER BY key DESC LIMIT ?",
-            (_NO_KEY if before is None else before, limit),
-        )
-        return list(self._rows.fetch([key for (key,) in keys]).values())
-
-    @_operation
-    def set_vectors(self, vectors: Mapping[int, Vectors], tokens: Mapping[int, bytes]) -> None:
-        """Add the vectors of chunks that had none, and their tokens."""
-        with self._database.writing():
-            self._db.executemany(
-                "UPDATE chunks SET vector = ?, tokens = ? WHERE key = ?",
-                [(vector_bytes(row), tokens.get(key, b""), key) for key, row in vectors.items()],
-            )
-            self._unpack(vectors)
-            self._note_change(embedded=list(vectors))
-        self._pack()
-
-    @_operation
-    def purge(self) -> None:
-        """Erase every trace of removed chunks."""
-        self._database.delete_other_versions()
-        self._erase_removed()
-        if self._database.one("PRAGMA wal_checkpoint(TRUNCATE)"):
-            # Somebody reads or writes without a pause, so the log keeps it: the next file has none.
-            self._database.renew()
-
-    @_operation
-    def clear(self) -> None:
-        """Delete everything: the next operation raises IndexReplacedError."""
-        self._database.renew()
-
-    @_operation
-    def stats(self) -> IndexStatus:
-        """How much the index holds."""
-        one = self._database.one
-        return IndexStatus(
-            folder=self._database.folder,
-            exists=True,
-            files=one("SELECT count(*) FROM files"),
-            chunks=one("SELECT count(*) FROM chunks"),
-            without_vector=one("SELECT count(*) FROM chunks WHERE vector IS NULL"),
-            refused=one("SELECT count(*) FROM chunks WHERE length(vector) = 0"),
-            bytes=self._database.size(),
-            model=self._model or None,
-        )
 
     def _adopt(self, model: tuple[str, int] | None) -> tuple[str, int]:
         there = self._database.stored_model()
@@ -218,6 +61,55 @@ class SqliteIndex:
             )
         return model
 
+    def close(self) -> None:
+        """Release the files."""
+        self._database.close()
+
+    @operation
+    def replace_files(self, changes: Sequence[FileChange]) -> list[str]:
+        """Replace the chunks of files in one transaction; returns the files that changed meanwhile."""
+        with self._database.writing():
+            removed, terms, overtaken = self._replace(changes)
+            # All at once: most files of a batch have the same words.
+            add_postings(self._db, terms)
+            self._note_change(removed=removed)
+        self._pack()
+        return overtaken
+
+    @operation
+    def set_vectors(self, vectors: Mapping[int, Vectors], tokens: Mapping[int, bytes]) -> None:
+        """Add the vectors of chunks that had none, and their tokens."""
+        with self._database.writing():
+            self._db.executemany(
+                "UPDATE chunks SET vector = ?, tokens = ? WHERE key = ?",
+                [(vector_bytes(row), tokens.get(key, b""), key) for key, row in vectors.items()],
+            )
+            self._unpack(vectors)
+            self._note_change(embedded=list(vectors))
+        self._pack()
+
+    @operation
+    def purge(self) -> None:
+        """Erase every trace of removed chunks."""
+        self._database.delete_other_versions()
+        with self._database.writing():
+            rows = self._db.execute("SELECT removed FROM changes")
+            gone = np.frombuffer(b"".join(removed for (removed,) in rows), "<i8")
+            if len(gone):
+                erase_postings(self._db, gone)
+                self._unpack(gone.tolist())
+                self._db.execute(_UNUSED)
+                self._db.execute("DELETE FROM changes")
+                self._database.set_meta(epoch=self._database.meta("epoch") + 1)
+        if self._database.one("PRAGMA wal_checkpoint(TRUNCATE)"):
+            # Somebody reads or writes without a pause, so the log keeps it: the next file has none.
+            self._database.renew()
+
+    @operation
+    def clear(self) -> None:
+        """Delete everything: the next operation raises IndexReplacedError."""
+        self._database.renew()
+
     def _note_change(self, removed: Sequence[int] = (), embedded: Sequence[int] = ()) -> None:
         """Part of a transaction: what processes that have read these chunks must know."""
         if removed or embedded:
@@ -226,8 +118,7 @@ class SqliteIndex:
 
     def _pack(self) -> None:
         """Pack full ranges of keys; rebuild when most keys belong to removed chunks."""
-        one = self._database.one
-        last = one("SELECT seq FROM sqlite_sequence WHERE name = 'chunks'") or 0
+        one, last = self._database.one, self._database.last_key()
         there = {number for (number,) in self._db.execute("SELECT number FROM packs")}
         for number in set(range(last // PACK)) - there:
             first, end = number * PACK, (number + 1) * PACK - 1
@@ -246,54 +137,47 @@ class SqliteIndex:
         packs = [(number,) for number in {key // PACK for key in keys}]
         self._db.executemany("DELETE FROM packs WHERE number = ?", packs)
 
-    def _erase_removed(self) -> None:
-        with self._database.writing():
-            rows = self._db.execute("SELECT removed FROM changes")
-            gone = np.frombuffer(b"".join(removed for (removed,) in rows), "<i8")
-            if not len(gone):
-                return
-            erase_postings(self._db, gone)
-            self._unpack(gone.tolist())
-            used = " UNION ".join(
-                f"SELECT {column} FROM chunks"  # noqa: S608 - names of our columns
-                for column in ("category", "session", "chat", "channel")
-            )
-            self._db.execute(f"DELETE FROM names WHERE id > 0 AND id NOT IN ({used})")  # noqa: S608
-            self._db.execute("DELETE FROM changes")
-            self._database.set_meta(epoch=self._database.meta("epoch") + 1)
+    @operation
+    def names(self, kind: str, filters: Filters) -> set[str]:
+        """Every category, session or chat (the `kind`) of the chunks that pass the filters."""
+        with self._database.snapshot():
+            self._arrays.refresh(self._database)
+            numbers = {*self._arrays[kind][self._allowed(filters)].tolist()}
+            return {name for number, name in self._db.execute(_NAMES) if number in numbers} - {""}
 
-    def _rank(
+    @operation
+    def rank(
         self,
         words: Sequence[Mapping[str, float]],
         vector: Vectors | None,
         limit: int,
         filter_sets: Sequence[Filters],
     ) -> list[Nomination]:
-        arrays = self._arrays
+        """For each set of filters the best chunks by BM25 and by cosine, with all their signals."""
+        arrays, vector = self._arrays, vector if self._by_meaning else None
         include_secret = all(filters.include_secret for filters in filter_sets)
-        shown = arrays.shown(include_secret=include_secret)
-        statistics = arrays.statistics(include_secret=include_secret)
-        matches = Matches(self._db, words, arrays, shown, statistics)
-        scores = self._word_scores(matches) if words else matches.scores()
-        distances = None if vector is None else arrays.distances(vector)
-        mean = 0.0 if vector is None else float(statistics.usual_vector @ vector)
-        found = []
-        for filters in filter_sets:
-            mask = self._allowed(filters)
-            by_meaning = np.zeros(len(mask), np.float32)
-            if vector is not None and distances is not None:
-                best = _top(np.where(mask, scores, np.float32(0)), limit)
-                near = self._nearest(vector, distances, mask, limit, filters)
-                keys = np.union1d(best, near)
-                by_meaning[keys] = np.round(arrays.cosines(keys, vector), _DIGITS)
-            elif words:
-                keys = _top(np.where(mask, scores, np.float32(0)), limit)
-            else:  # the newest
-                keys = mask.nonzero()[0][-limit:] if limit else np.empty(0, np.int64)
-                scores[keys] = 1
-            signals = self._signals(keys, scores[keys], by_meaning[keys], limit, matches, vector)
-            found.append(Nomination(signals, mean, statistics.chunks, matches.rarity))
-        return found
+        with self._database.snapshot():
+            arrays.refresh(self._database)
+            matches = Matches(self._db, words, arrays, include_secret=include_secret)
+            scores = self._word_scores(matches) if words else matches.scores()
+            distances = None if vector is None else arrays.distances(vector)
+            mean = 0.0 if vector is None else float(matches.statistics.usual_vector @ vector)
+            found = []
+            for filters in filter_sets:
+                mask = self._allowed(filters)
+                meaning = np.zeros(len(mask), np.float32)
+                if words or vector is not None:
+                    keys = _top(np.where(mask, scores, np.float32(0)), limit)
+                else:  # the newest
+                    keys = mask.nonzero()[0][-limit:] if limit else np.empty(0, np.int64)
+                    scores[keys] = 1
+                if vector is not None and distances is not None:
+                    keys = np.union1d(keys, self._nearest(vector, distances, mask, limit, filters))
+                    meaning[keys] = np.round(arrays.cosines(keys, vector), _DIGITS)
+                signals = self._signals(keys, scores[keys], meaning[keys], limit, matches, vector)
+                chunks, rarity = matches.statistics.chunks, matches.rarity
+                found.append(Nomination(signals, mean, chunks, rarity, arrays.group_vectors))
+            return found
 
     def _word_scores(self, matches: Matches) -> Floats:
         """How well each chunk fits the words; an engine may know better."""
@@ -329,15 +213,16 @@ class SqliteIndex:
     def _columns(self, filters: Filters) -> Iterator[tuple[str, Any]]:
         """Columns, and the numbers of the names, files or records that are asked for."""
         if filters.category is not None:  # in whatever case it is written
-            there = self._rows.names(np.unique(self._arrays["category"]).tolist())
             asked = filters.category.casefold()
-            yield "category", [number for number, name in there.items() if name.casefold() == asked]
+            rows = self._db.execute(_NAMES)
+            yield "category", [number for number, name in rows if name.casefold() == asked]
         for column, name in (("session", filters.session), ("chat", filters.chat)):
             if name is not None:
-                rows = self._db.execute("SELECT id FROM names WHERE name = ?", (clean(name),))
-                yield column, [number for (number,) in rows]
+                rows = self._db.execute(f"{_NAMES} WHERE name = ?", (clean(name),))
+                yield column, [number for number, _ in rows]
         if filters.path is not None:
-            yield "file", self._rows.files_covered(filters)
+            files = self._db.execute("SELECT id, path FROM files")
+            yield "file", [file for file, path in files if filters.covers(os.fsdecode(path))]
         if filters.records is not None:
             yield "record", record_numbers(filters.records)
 
@@ -352,7 +237,7 @@ class SqliteIndex:
     ) -> Signals:
         """What is known of chunks that are among the best of either ranking, and of their groups."""
         arrays = self._arrays
-        words_rank, meaning_rank = _ranks(words, keys, limit), _ranks(meaning, keys, limit)
+        words_rank, meaning_rank = ranks(words, keys, limit), ranks(meaning, keys, limit)
         kept = (words_rank | meaning_rank).nonzero()[0]
         keys = keys[kept]
         kind, group = arrays["kind"][keys].astype(np.int64), arrays["group"][keys]
@@ -377,6 +262,7 @@ class SqliteIndex:
             dated=arrays["dated"][keys].astype(np.int64),
             chat=np.where(kind == TURN, group, 0),
             record=arrays["record"][keys],
+            tokens=arrays["tokens"][keys],
         )
 
 
@@ -386,13 +272,13 @@ def _top(values: Floats, limit: int) -> Keys:
     return keys[np.argpartition(-values[keys], limit - 1)[:limit]] if len(keys) > limit else keys
 
 
-def _ranks(values: Floats, keys: Keys, limit: int) -> Keys:
+def ranks(values: NDArray[Any], keys: Keys, limit: int) -> Keys:
     """The rank of each value, from 1; 0 for what is not among the best, or has none.
 
     Of equal values the newer chunk is first.
     """
     order = np.lexsort((-keys, -values))[:limit]
     order = order[values[order] != 0]
-    ranks = np.zeros(len(values), np.int64)
-    ranks[order] = np.arange(1, len(order) + 1)
-    return ranks
+    found = np.zeros(len(values), np.int64)
+    found[order] = np.arange(1, len(order) + 1)
+    return found

@@ -40,11 +40,3 @@ def bits_of(vectors: NDArray[Any]) -> Bits:
     signs = np.packbits(vectors > 0, axis=1)
     short = -signs.shape[1] % 8
     return np.pad(signs, ((0, 0), (0, short))).view(np.uint64).T
-
-
-def bit_distances(bits: Bits, vector: Floats) -> NDArray[np.uint16]:
-    """In how many signs each vector differs from another."""
-    found = np.zeros(bits.shape[1], np.uint16)
-    for row, part in zip(bits, bits_of(vector[None]), strict=True):
-        found += np.bitwise_count(row ^ part[0])
-    return found

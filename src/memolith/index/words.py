@@ -16,7 +16,7 @@ from memolith.text.terms import is_second_form
 if TYPE_CHECKING:
     import apsw
 
-    from memolith.index.arrays import Arrays, Keys, Mask, Statistics
+    from memolith.index.arrays import Arrays, Keys, Mask
     from memolith.index.vectors import Floats
 
 # The usual constants of BM25; around them our benchmark moves by less than its noise.
@@ -109,13 +109,13 @@ class Matches:
         db: apsw.Connection,
         words: Sequence[Mapping[str, float]],
         arrays: Arrays,
-        shown: Mask,
-        statistics: Statistics,
+        *,
+        include_secret: bool,
     ) -> None:
         self._arrays = arrays
-        self.statistics = statistics
+        self.statistics = statistics = arrays.statistics(include_secret=include_secret)
         self._words = [{term_hash(term): weight for term, weight in word.items()} for word in words]
-        self._postings = self._read(db, shown)
+        self._postings = self._read(db, arrays.shown(include_secret=include_secret))
         self._idf = {
             term: idf(len(keys), statistics.chunks) for term, (keys, _) in self._postings.items()
         }

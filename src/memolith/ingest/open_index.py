@@ -21,14 +21,13 @@ from memolith.files.disk_view import Roots
 from memolith.files.folder import Folder
 from memolith.files.layout import EMBEDDINGS, index_folder
 from memolith.files.locks import EMBED_LOCK, OwnerLock, make_state_folder
-from memolith.index.place import IndexPlace, has_index, look_at_index, open_index
+from memolith.index.place import IndexPlace, has_index, is_damaged, open_index
 from memolith.ingest.late_vectors import Background, embed_waiting
 from memolith.ingest.model import Model
 from memolith.ingest.sync import PATIENT, RACY, Patience, Sources, as_doubtful, sync
 from memolith.interfaces import (
     Embedder,
     Index,
-    IndexDamagedError,
     IndexReplacedError,
     WordVectors,
 )
@@ -254,18 +253,17 @@ class OpenIndex:
         nothing = IndexStatus(
             folder=folder, exists=False, changed=len(on_disk), warnings=tuple(warnings)
         )
-        try:
-            if is_elsewhere(self.config.index):
-                index = self.open()
-            elif has_index(folder):
-                index = look_at_index(folder)
-            else:
-                return nothing
-            with nullcontext() if index is self._index else closing(index):
-                known = {path: state.stamp for path, state in index.files().items()}
-                stats = index.stats()
-        except IndexDamagedError:
+        if is_elsewhere(self.config.index):
+            index = self.open()
+        elif not has_index(folder):
+            return nothing
+        elif is_damaged(folder):
             return replace(nothing, exists=True, damaged=True)
+        else:
+            index = open_index(folder, None)
+        with nullcontext() if index is self._index else closing(index):
+            known = {path: state.stamp for path, state in index.files().items()}
+            stats = index.stats()
         changed = sum(
             known.get(path) not in (stamp, (*stamp[:2], RACY)) for path, stamp in on_disk.items()
         )

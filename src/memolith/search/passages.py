@@ -8,14 +8,14 @@ is needed are vectors of single words; which words a chunk has, and in which ord
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from memolith.interfaces import WORD_START, Column, Tokens, Vectors, WordVectors
+from memolith.interfaces import WORD_START, Tokens, Vectors, WordVectors
 from memolith.search.candidates import Candidates, Floats, QueryContext, Stage
 from memolith.search.reorder import MORE
 from memolith.search.votes import shares
@@ -23,7 +23,6 @@ from memolith.text.synonyms import in_english
 from memolith.text.tokens import words
 
 Integers = NDArray[np.integer[Any]]
-TokensOf = Callable[[Column], tuple[Tokens, Integers]]
 
 # A passage is two blocks side by side, each of so many words, and of each block so many tokens are looked
 # at: words that nobody knows are spelled in many.
@@ -41,13 +40,15 @@ _TINY = np.float32(1e-6)
 _TOKEN = np.uint16(WORD_START - 1)
 
 
-def passages(model: WordVectors, tokens_of: TokensOf) -> Stage:
+def passages(model: WordVectors) -> Stage:
     """A stage that lets the best passage of each candidate vote."""
 
     def stage(query: QueryContext, candidates: Candidates) -> Candidates:
         compared, rarity = _compared(model, query.plan.meant, query.rarity)
         judged = candidates.best()[: max(_JUDGED, query.limit + MORE)]
-        tokens, sizes = tokens_of(candidates.signals.keys[judged])
+        parts = candidates.signals.tokens[judged].tolist()
+        sizes = np.fromiter(map(len, parts), np.int64, len(parts)) // 2
+        tokens = np.frombuffer(b"".join(parts), "<u2")
         if not len(tokens) or not compared[0].any():
             return candidates
         best = np.zeros((2, len(candidates)))

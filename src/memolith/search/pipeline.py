@@ -88,7 +88,7 @@ class Question:
         best = shown[-1][1]
         warnings += self._not_done(reading.moved(ranked))
         left = _left(ranked, seen, best)
-        chats = votes.rank_sessions(left, resources.index.chat_vectors)[:limit]
+        chats = votes.rank_sessions(left, nominated.chat_vectors)[:limit]
         most = votes.max_score(plan.meant, left.lift, resources.config)
         found = tuple(hits(best.take(slice(limit)), query, reading, most))
         names = frozenset(retold(found))
@@ -183,7 +183,7 @@ def stages(resources: Resources, reranking: reorder.Reranking | None) -> tuple[S
     if config.decay:
         scored.append(("decay", votes.decay(config.half_life_days, config.decay_strength)))
     if by_votes and words is not None:
-        scored.append(("passages", passages(words, resources.index.tokens)))
+        scored.append(("passages", passages(words)))
     shown: Stages = [
         ("phrases", reorder.require_phrases),
         *([("rerank", reranking)] if reranking else []),

@@ -12,7 +12,6 @@ from memolith.results import Chunk, Filters, ReadText
 from memolith.search.candidates import Candidates
 from memolith.text.lines import short_id, with_stand_ins
 
-
 _NO_TEXT = ReadText("")
 
 
