@@ -32,7 +32,7 @@ CEILINGS = {
     "engines": (1_271, 7),
     "files": (3_406, 26),
     "hosts": (587, 7),
-    "importers": (1_120, 10),
+    "importers": (1_121, 10),
     "index": (1_325, 8),
     "ingest": (875, 7),
     "jobs": (7_302, 44),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sqlite3
 from pathlib import Path
 
@@ -99,6 +100,13 @@ def test_a_vault_is_searched_where_it_is(source: Source, importing: Importing) -
         importing.twice("markdown", other.root)
         assert opened.config.index.extra_paths == (str(source.root), str(other.root))
         assert "one leg" in opened.search("on how many legs does a heron stand").hits[0].text
+
+
+def test_a_packed_vault_is_not_searched(source: Source, importing: Importing) -> None:
+    source.write(".obsidian/app.json", {})
+    packed = shutil.make_archive(str(source.root.parent / "vault"), "zip", source.root)
+    report = importing("obsidian", packed)
+    assert (report.settings, next(iter(report.skipped))[:10]) == ([], "no folder:")
 
 
 def test_front_matter_of_a_vault_is_used_and_not_shown(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from datetime import datetime
 
@@ -71,7 +72,7 @@ def _fact(text: str, channel: str, created: datetime | None, **more: object) -> 
 
 def read_folder(source: Source) -> Iterator[Item]:
     """Nothing is copied: the folder is searched where it is, and stays as it is."""
-    if source.is_file:
-        yield Skip("files", "a single file: give the folder that it is in")
+    if not os.path.isdir(source.path):
+        yield Skip("files", "no folder: give the one that it is in, or unpack it first")
     else:
         yield Value("index.extra_paths", [source.path])
