@@ -35,11 +35,6 @@ def shift(day: date, days: int) -> date:
     return date.fromordinal(min(max(ordinal, 1), date.max.toordinal()))
 
 
-def exact(today: date, offset: int) -> Days:
-    """One day, counted from today."""
-    return _one(shift(today, offset))
-
-
 def period(today: date, unit: Unit, offset: int) -> Days | None:
     """The calendar week, month, quarter or year so many before or after this one."""
     if unit is Unit.WEEK:
@@ -247,13 +242,6 @@ def from_to(
     if begin is None or end is None or begin.first > end.first:
         return None
     return replace(begin, last=end.first)
-
-
-def from_to_in_one(
-    today: date, month_number: int, both: int, year: int | None = None
-) -> Days | None:
-    """From one day to another of a month, which are one number: 310 for «3-10»."""
-    return from_to(today, month_number, both // 100, both % 100, year)
 
 
 def quarter(today: date, number: int, year: int | None = None) -> Days | None:

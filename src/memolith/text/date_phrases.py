@@ -72,33 +72,27 @@ def _day(text: str) -> int | None:
     return WORDS["day"].get(text)
 
 
-def _two_days(text: str) -> int | None:
+def _two_days(text: str) -> tuple[int, int] | None:
     first, _, last = text.partition("-")
     one, other = _day(first), _day(last)
-    return one * 100 + other if one and other and one < other else None
+    return (one, other) if one and other and one < other else None
 
 
-def _number(text: str) -> int | None:
-    return int(text) if text.isdecimal() and len(text) < 5 else WORDS["n"].get(text)
-
-
-def _between(low: int, high: int) -> Callable[[str], int | None]:
-    def read(text: str) -> int | None:
-        is_number = text.isdecimal() and len(text) == len(str(high))
-        return int(text) if is_number and low <= int(text) <= high else None
-
-    return read
+def _number(digits: str, words: Mapping[str, int]) -> Callable[[str], int | None]:
+    """What reads a number of so many digits, or one of these words."""
+    form = re.compile(digits)
+    return lambda text: int(text) if form.fullmatch(text) else words.get(text)
 
 
 # What the classes of a phrase read, and the value of each word; None if it is not one of them.
-CLASSES: Mapping[str, Callable[[str], int | None]] = {
+CLASSES: Mapping[str, Callable[[str], int | tuple[int, int] | None]] = {
     **{name: words.get for name, words in WORDS.items()},
-    "n": _number,
+    "n": _number("[0-9]{1,4}", WORDS["n"]),
     "day": _day,
     "ordinal": lambda text: None if text.isdigit() else _day(text),
     "day-day": _two_days,
-    "quarter": _between(1, 4),
-    "year": _between(1900, 2099),
+    "quarter": _number("[1-4]", {}),
+    "year": _number("(?:19|20)[0-9]{2}", {}),
 }
 
 
@@ -208,5 +202,6 @@ def _steps_of(text: str) -> Sequence[tuple[str, tuple[int, ...]]]:
     for name, read in CLASSES.items():
         value = read(text)
         if value is not None:
-            steps += [(f"<{name}>", (value,)), (f"<_{name}>", ())]
+            values = value if isinstance(value, tuple) else (value,)
+            steps += [(f"<{name}>", values), (f"<_{name}>", ())]
     return steps

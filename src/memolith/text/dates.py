@@ -131,21 +131,19 @@ def _confidence(match: Match, found: Sequence[Token]) -> float:
     """How sure a match is, judged by a year in it and by its words that have other uses too."""
     inside = found[match.start : match.end]
     before = found[match.start - 1].text if match.start else ""
-    if _is_a_name(match, found) or any(
-        token.text in listed("needs capital") and not token.is_capital for token in inside
-    ):
+    said = {token.text for token in inside}
+    small = {token.text for token in inside if not token.is_capital}
+    if _is_a_name(match, found) or small & listed("needs capital"):
         return 0
-    if any(len(token.text) == 4 and token.text.isdecimal() for token in inside):
+    if any(len(text) == 4 and text.isdecimal() for text in said):
         return match.phrase.confidence if len(inside) == 1 else SURE
-    if len(inside) == 1 and inside[0].text in listed("also names") and inside[0].is_capital:
+    if len(inside) == 1 and said <= listed("also names") and not small:
         among_months = match.start > 1 and found[match.start - 2].text in MONTHS
         is_name = before in listed("before names") and not among_months
         return MAYBE if is_name else match.phrase.confidence
-    if not any(token.text in listed("shy") and not token.is_capital for token in inside):
+    if not small & listed("shy") or {before, *said} & listed("reasons"):
         return match.phrase.confidence
-    if before in listed("reasons") or any(token.text in listed("reasons") for token in inside):
-        return match.phrase.confidence
-    return MAYBE if any(token.text[0].isdigit() for token in inside) else 0
+    return MAYBE if any(text[0].isdigit() for text in said) else 0
 
 
 def _is_a_name(match: Match, found: Sequence[Token]) -> bool:
@@ -289,16 +287,18 @@ def _open_ended(found: Found, tokens: Sequence[Token], today: date) -> Found:
 
 
 _YEAR = r"(?P<year>(?:19|20)\d\d)"
-_FULL = (
-    _YEAR + r"(?P<mark>[-/.])(?P<month>\d\d?)(?P=mark)(?P<day>\d\d?)(?:\D.*)?",
-    _YEAR + r"(?P<month>\d\d)(?P<day>\d\d)",
-    r"(?P<one>\d\d?)(?P<mark>[-/.])(?P<other>\d\d?)(?P=mark)" + _YEAR,
-    r"(?P<one>\d\d?)(?P<mark>/)(?P<other>\d\d?)/(?P<year>\d\d)",
-    _YEAR + r"[-/](?P<month>0[1-9]|1[0-2])",
-    _YEAR + r"-(?P<last>(?:19|20)\d\d)",
-)
-_IN_DIGITS = [re.compile(form) for form in _FULL]
-_YEARLESS = re.compile(r"(?P<one>\d\d?)(?P<mark>[/.])(?P<other>\d\d?)")
+_IN_DIGITS = [
+    re.compile(form)
+    for form in (
+        _YEAR + r"(?P<mark>[-/.])(?P<month>\d\d?)(?P=mark)(?P<day>\d\d?)(?:\D.*)?",
+        _YEAR + r"(?P<month>\d\d)(?P<day>\d\d)",
+        r"(?P<one>\d\d?)(?P<mark>[-/.])(?P<other>\d\d?)(?P=mark)" + _YEAR,
+        r"(?P<one>\d\d?)(?P<mark>/)(?P<other>\d\d?)/(?P<year>\d\d)",
+        _YEAR + r"[-/](?P<month>0[1-9]|1[0-2])",
+        _YEAR + r"-(?P<last>(?:19|20)\d\d)",
+        r"(?P<one>\d\d?)(?P<mark>[/.])(?P<other>\d\d?)",  # where a date is due
+    )
+]
 
 
 def days_in_digits(
@@ -313,17 +313,15 @@ def days_in_digits(
     >>> days_in_digits("2026-04-11", date(2026, 4, 12), day_first=None, is_expected=False).first
     datetime.date(2026, 4, 11)
     """
-    forms = [*_IN_DIGITS, _YEARLESS] if is_expected else _IN_DIGITS
-    read = (form.fullmatch(text) for form in forms)
+    read = (form.fullmatch(text) for form in (_IN_DIGITS if is_expected else _IN_DIGITS[:-1]))
     parts = next((found.groupdict() for found in read if found), {})
-    mark = parts.pop("mark", "")
+    if parts.pop("mark", "") == ".":
+        day_first = True
     numbers = {name: int(number) for name, number in parts.items()}
     year = numbers.get("year")
     if "one" in numbers:
-        if year is not None and year < 100:
-            year += 2000
-        custom = True if mark == "." else day_first
-        return _in_order(today, numbers["one"], numbers["other"], year, day_first=custom)
+        year = year + 2000 if year is not None and year < 100 else year
+        return _in_order(today, numbers["one"], numbers["other"], year, day_first=day_first)
     if "day" in numbers:
         return days.day_of_month(today, numbers["month"], numbers["day"], year)
     if "month" in numbers:
