@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from memolith.errors import FileChangedError
 from memolith.jobs.apply import apply_changes
 from memolith.jobs.changes import Edits, applied, replaced, split_lines, undone
+from memolith.jobs.dream import DreamJob
 from memolith.jobs.reports import JobReport
 from tests.lifecycle.dreams import COOKIE, Life
 
@@ -133,7 +134,8 @@ def taken_out_by_a_job(life: Life, line: str) -> JobReport:
     report = JobReport(
         id="", job="dream", status="planned", created=life.time.moment, changes=(change,)
     )
-    return apply_changes(life.memory.jobs._place, report)
+    place = life.memory.jobs._place
+    return apply_changes(place, report, DreamJob(place), lambda changes: None)
 
 
 def test_lines_that_a_newer_job_took_out_are_put_back_by_that_one_first(life: Life) -> None:

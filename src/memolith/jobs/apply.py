@@ -34,9 +34,7 @@ _MOST_NAMED = 10
 Check = Callable[[Sequence[Change]], None]  # raises if what would be told does not hold any more
 
 
-def apply_changes(
-    place: Workplace, report: JobReport, job: Job[P] | None = None, require: Check | None = None
-) -> JobReport:
+def apply_changes(place: Workplace, report: JobReport, job: Job[P], require: Check) -> JobReport:
     """Backup, archive, replace, verify, else restore.
 
     Raises FileChangedError when a file no longer begins with what the plan was made on, or when `require`
@@ -58,8 +56,7 @@ def apply_changes(
         _write(transaction, done, after, stamps)
         if report.status == "proposed":
             transaction.remove(job_path(report), folder.stamp(job_path(report)))
-        if job is not None:
-            job.keep_state(transaction, after, is_skipped=False)
+        job.keep_state(transaction, after, is_skipped=False)
         transaction.commit()
         found = {path: folder.read(path) or b"" for path in after}
         problem = _not_as_written(done, found, after) or _problem(job, folder, before, found)
@@ -67,17 +64,12 @@ def apply_changes(
         prune_jobs(folder)
     if problem:
         archives = {one.path: found[one.path] for one in done.changes if _is_archived(one)}
-        done, put_back = _restore(place, done, before, after | archives)
-        if put_back:
-            raise JobFailedError(
-                f"{problem}; every file was put back.",
-                hint=f"What stood there is in backup {done.backup}.",
-            )
+        return _restore(place, done, problem, after | archives)
     return done
 
 
 def judged(
-    folder: Folder, changes: Sequence[Change], job: Job[P] | None, require: Check | None
+    folder: Folder, changes: Sequence[Change], job: Job[P], require: Check
 ) -> tuple[Contents, dict[str, bytes]]:
     """The files as they are, and with the changes made.
 
@@ -85,8 +77,7 @@ def judged(
     """
     before = {change.path: folder.read(change.path) for change in changes}
     after = {change.path: _after(change, before[change.path]) for change in changes}
-    if require is not None:
-        require(changes)
+    require(changes)
     if problem := _problem(job, folder, before, after):
         raise JobFailedError(f"{problem}; nothing was changed.")
     return before, after
@@ -146,26 +137,42 @@ def undo_job(
     with place.reading() as folder, alone(folder), place.writing() as transaction:
         report = require_status(find_job(folder, job_id, "done"), "undone")
         check(report)
-        stamps = {change.path: folder.stamp(change.path) for change in report.changes}
-        now: Contents = {path: folder.read(path) for path in stamps}
-        files = _files_before(report, now)
-        _check_newer_jobs(folder, report, files)
-        new = {path: file.data for path, file in files.items()}
+        stamps = {path: folder.stamp(path) for path in report.files}
+        now = {path: folder.read(path) for path in stamps}
+        files = _put_back(transaction, report, now, stamps)
         backup = _save(folder, now, f"undo-{report.job}", place)
-        # MEMORY.md first, the archive last: at no moment is a record in neither.
-        for change in reversed(report.changes):
-            if change.created and not new[change.path]:
-                transaction.remove(change.path, stamps[change.path])
-            elif new[change.path] != now[change.path]:
-                transaction.replace(change.path, new[change.path], stamps[change.path])
-        told = tuple(_kept_lines(files))  # the warnings of before were about what is taken back
+        # The warnings of before were about what is taken back.
+        told = tuple(_kept_lines(files))
         undo = replace(report, status="undone", warnings=told, backup=backup)
         note_undone(transaction, report, covered)
         transaction.replace(job_path(undo), encode_report(undo), folder.stamp(job_path(report)))
         transaction.commit()
         prune_backups(folder, place.config.store.backups_kept)
-        changed = (one for one in report.changes if new[one.path] != (now[one.path] or b""))
+        changed = (one for one in report.changes if files[one.path].data != (now[one.path] or b""))
         return replace(undo, changes=tuple(changed))
+
+
+def _put_back(
+    transaction: Transaction, report: JobReport, now: Contents, stamps: Mapping[str, Stamp | None]
+) -> dict[str, TakenBack]:
+    """Take its changes out of the files. MEMORY.md first, the archive last: at no moment is a record in neither."""
+    try:
+        files = {change.path: undone(change, now[change.path]) for change in report.changes}
+    except FileChangedError as error:
+        raise FileChangedError(
+            error.message,
+            path=error.path,
+            hint=f"Write there again what the job wrote, the lines with + of: memolith jobs diff {report.id};"
+            " then undo it. If a newer job changed them, undo that one first: memolith jobs list",
+        ) from error
+    _check_newer_jobs(transaction.folder, report, files)
+    for change in reversed(report.changes):
+        path, data = change.path, files[change.path].data
+        if change.created and not data:
+            transaction.remove(path, stamps[path])
+        elif data != now[path]:
+            transaction.replace(path, data, stamps[path])
+    return files
 
 
 def alone(folder: Folder) -> OwnerLock:
@@ -204,18 +211,6 @@ def _is_archived(change: Change) -> bool:
     data = _inserted(change)
     is_inside = path.startswith(f"{layout.ARCHIVE_FOLDER}/")
     return is_inside or not is_output(path, data, records_in(path, data))
-
-
-def _files_before(report: JobReport, now: Contents) -> dict[str, TakenBack]:
-    try:
-        return {change.path: undone(change, now[change.path]) for change in report.changes}
-    except FileChangedError as error:
-        raise FileChangedError(
-            error.message,
-            path=error.path,
-            hint=f"Write there again what the job wrote, the lines with + of: memolith jobs diff {report.id};"
-            " then undo it. If a newer job changed them, undo that one first: memolith jobs list",
-        ) from error
 
 
 def _check_newer_jobs(folder: Folder, report: JobReport, files: Mapping[str, TakenBack]) -> None:
@@ -269,18 +264,18 @@ def _not_as_written(done: JobReport, found: Mapping[str, bytes], after: Mapping[
     return ""
 
 
-def _problem(job: Job[P] | None, folder: Folder, before: Contents, after: Contents) -> str:
+def _problem(job: Job[P], folder: Folder, before: Contents, after: Contents) -> str:
     """What the job finds wrong with the files after its changes; other files are read from the disk."""
 
     def reader(files: Contents) -> Reader:
         return lambda path: (files[path] if path in files else folder.read(path)) or b""
 
-    return job.problem(reader(before), reader(after)) if job else ""
+    return job.problem(reader(before), reader(after))
 
 
 def _restore(
-    place: Workplace, done: JobReport, before: Contents, written: Contents
-) -> tuple[JobReport, bool]:
+    place: Workplace, done: JobReport, problem: str, written: Mapping[str, bytes]
+) -> JobReport:
     """Put files back as they were, and behind it what was appended since; all is saved first.
 
     A file that does not begin with what we wrote has words of somebody else, and is left. Then all are: what
@@ -288,10 +283,10 @@ def _restore(
     """
     with place.writing() as transaction:
         folder = transaction.folder
-        report, stamps = job_path(done), {path: folder.stamp(path) for path in before}
-        now = {path: folder.read(path) or b"" for path in before}
+        report, stamps = job_path(done), {path: folder.stamp(path) for path in written}
+        now = {path: folder.read(path) or b"" for path in written}
         _save(folder, now, f"failed-{done.job}", place)
-        theirs = [path for path in before if not now[path].startswith(written[path] or b"")]
+        theirs = [path for path in now if not now[path].startswith(written[path])]
         if theirs:
             warning = (
                 f"{theirs[0]} was edited at the moment the job was applied, and was left as it is."
@@ -300,12 +295,12 @@ def _restore(
             done = replace(done, warnings=(*done.warnings, warning))
             transaction.replace(report, encode_report(done), folder.stamp(report))
         else:
-            for path, old in before.items():
-                since = now[path].removeprefix(written[path] or b"")
-                if old is None and not since:
-                    transaction.remove(path, stamps[path])
-                else:
-                    transaction.replace(path, (old or b"") + since, stamps[path])
+            _put_back(transaction, done, now, stamps)
             transaction.remove(report, folder.stamp(report))
         transaction.commit()
-    return done, not theirs
+    if theirs:
+        return done
+    raise JobFailedError(
+        f"{problem}; every file was put back.",
+        hint=f"What stood there is in backup {done.backup}.",
+    )
