@@ -1,4 +1,4 @@
-"""The walk of one record to the disk: few modules, few frames."""
+"""The walk of one record to the disk, and of a whole compaction: few modules, few frames."""
 
 from __future__ import annotations
 
@@ -8,15 +8,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import memolith
+from memolith import Memory
+from memolith.clock import Clock
+from tests.conftest import StoppedTime
+from tests.lifecycle.life import live
 
 if TYPE_CHECKING:
     from types import FrameType
 
-    from memolith import Memory
-
 PACKAGE = str(Path(memolith.__file__).parent)
 MAX_MODULES = 15
 MAX_FRAMES = 6
+MAX_MODULES_OF_A_JOB = 45
 
 
 class Trace:
@@ -34,7 +37,8 @@ class Trace:
         sys.setprofile(None)
 
     def _note(self, frame: FrameType, event: str, function: object) -> None:
-        if event == "call" and frame.f_code.co_filename.startswith(PACKAGE):
+        is_call = event == "call" and frame.f_code.co_name != "<module>"
+        if is_call and frame.f_code.co_filename.startswith(PACKAGE):
             self.modules.add(os.path.relpath(frame.f_code.co_filename, PACKAGE))
         if event == "c_call" and function is os.write:
             self.frames.append(_own_frames(frame))
@@ -56,3 +60,15 @@ def test_a_record_crosses_few_modules_and_frames_on_its_way_to_the_disk(memory: 
     assert len(trace.frames) == 2  # the daily log and MEMORY.md
     assert max(map(len, trace.frames)) <= MAX_FRAMES, trace.frames
     assert len(trace.modules) <= MAX_MODULES, sorted(trace.modules)
+
+
+def test_a_compaction_crosses_few_modules(tmp_path: Path, stopped_time: StoppedTime) -> None:
+    for name in ("first", "second"):  # the first one loads what is imported when it is needed
+        settings = {"compact.max_records": 20}
+        clock = Clock("UTC", now=stopped_time)
+        with Memory(tmp_path / name, clock=clock, settings=settings) as memory:
+            live(memory, stopped_time, 20)
+            jobs = memory.jobs
+            with Trace() as trace:
+                assert jobs.compact().status == "done"
+    assert len(trace.modules) <= MAX_MODULES_OF_A_JOB, sorted(trace.modules)

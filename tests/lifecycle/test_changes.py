@@ -123,3 +123,19 @@ def test_what_was_appended_since_does_not_become_part_of_a_last_line_without_an_
     after = applied(change, b"one\nmy last line")
     assert undone(change, after).data == b"one\nmy last line"
     assert undone(change, after + b"- {record}\n").data == b"one\nmy last line\n- {record}\n"
+
+
+def test_lines_that_were_moved_or_parted_are_found() -> None:
+    before = b"".join(b"%d.\n" % number for number in range(9))
+    edits = Edits("MEMORY.md", before)
+    edits.remove([3])
+    edits.insert(3, b"summary of two\nand more\n")
+    edits.insert(6, b"promoted\nand its end\n")
+    change = edits.change()
+    assert change is not None
+    wrote = applied(change, before)
+    parted = wrote.replace(b"and more\n", b"mine\nand more\n", 1)
+    moved = parted.replace(b"promoted\nand its end\n", b"") + b"promoted\nand its end\n"
+    undo = undone(change, moved)
+    assert undo.data == before.replace(b"2.\n", b"2.\nmine\n")
+    assert undo.theirs == (4,)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -10,10 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from memolith.clock import Clock
 from memolith.errors import JobNotFoundError, MemolithError, RefusedError
-from memolith.files import gate
+from memolith.files import gate, layout
+from memolith.files.chat_log import parse_turn, sides
 from memolith.files.ledger import Ledger, find_record
 from memolith.files.passages import ledger_for
-from memolith.jobs import apply, approve, diffs, history, reports
+from memolith.jobs import apply, diffs, history, reports
+from memolith.jobs.approve import ApproveJob
 from memolith.jobs.chat import read_chat
 from memolith.jobs.compact import CompactJob
 from memolith.jobs.compact_plan import is_over
@@ -28,7 +31,7 @@ from memolith.jobs.relationships import relationships, stored_experiences
 from memolith.jobs.reports import JobList, JobReport
 from memolith.jobs.run import apply_proposal, run_job, run_unattended, trim
 from memolith.jobs.scheduler import last_runs
-from memolith.jobs.timeline import open_chats, receipts
+from memolith.jobs.timeline import receipts
 from memolith.jobs.trim import TrimJob
 from memolith.llm.prompts import load_prompt
 from memolith.results import SearchResult
@@ -43,11 +46,10 @@ if TYPE_CHECKING:  # it loads NumPy
 
 # What a proposal or report of the past is about, by the name of its job.
 KINDS: Mapping[str, type[Job[Any]]] = {
-    kind.name: kind for kind in (TrimJob, CompactJob, DreamJob, ExperienceJob)
+    kind.name: kind for kind in (TrimJob, CompactJob, DreamJob, ExperienceJob, ApproveJob)
 }
 _COVERED = {kind.name: kind.covered for kind in KINDS.values()} | {NAME: covered}
-
-
+_Message = Mapping[str, object]
 # A chat is open if something was said in it this lately.
 _OPEN_FOR = timedelta(days=1)
 
@@ -95,19 +97,22 @@ class Jobs:
         with place.reading() as folder:
             if not is_over(place.config, folder):
                 return 0  # nothing is going to be compacted
-            chats = open_chats(folder, place.clock.now() - _OPEN_FOR)
-        saved = 0
-        for (chat, platform), turns in chats.items():
-            if trust_in_file(platform, place.config.trust.external) != "external":
-                said = [
+            lines = (folder.read(layout.CONVERSATIONS) or b"").split(b"\n")
+        since, said = (
+            place.clock.now() - _OPEN_FOR,
+            defaultdict[tuple[str, str], list[_Message]](list),
+        )
+        for turn in filter(None, map(parse_turn, filter(None, lines))):
+            is_ours = trust_in_file(turn.platform, place.config.trust.external) != "external"
+            if turn.created >= since and is_ours:
+                said[turn.chat, turn.platform or self.channel] += (
                     {"role": role, "content": text, "timestamp": turn.created.isoformat()}
-                    for turn in turns
-                    for role, text in (("user", turn.user), ("assistant", turn.assistant))
-                    if text
-                ]
-                jobs = Jobs(self.store, platform or self.channel, self._finder)
-                saved += len(jobs.flush(said, session=chat).saved)
-        return saved
+                    for role, text in sides(turn)
+                )
+        return sum(
+            len(Jobs(self.store, channel, self._finder).flush(turns, session=chat).saved)
+            for (chat, channel), turns in said.items()
+        )
 
     def dream(
         self, *, dry_run: bool = False, again: bool = False, progress: Progress | None = None
@@ -289,7 +294,7 @@ class Jobs:
         if record_id:
             with self._place.reading() as folder:
                 record_id = find_record(folder, record_id).id
-        job = approve.ApproveJob(
+        job = ApproveJob(
             self._place, record_id=record_id, channel=channel_name(channel), sensitivity=sensitivity
         )
         return self._run(job, dry_run=dry_run)
@@ -331,8 +336,8 @@ class Jobs:
         return self._synced(apply.undo_job(self._place, job_id, self._check_undo, _COVERED))
 
     def _check_undo(self, report: JobReport) -> None:
-        if report.job == approve.NAME:  # which may have raised a mark
-            self._check_user("take back an approval")
+        if report.job in KINDS and KINDS[report.job].is_the_users:
+            self._check_user("take this back")
 
     def _run(self, job: Job[P], *, dry_run: bool) -> JobReport:
         return self._synced(run_job(self._place, job, dry_run=dry_run))

@@ -17,15 +17,14 @@ from memolith.text.wording import counted
 from memolith.types import Record, Sensitivity
 from memolith.visibility import APPROVED, channel_name, trust_in_file
 
-NAME = "approve"
 CHAT_FILES = (layout.CONVERSATIONS, chat_log.ARCHIVE)
 
 
 class ApproveJob(Job[Plan]):
     """Writes the user's decision about one record, or a whole channel, into the lines of the records."""
 
-    name = NAME
-    may_wait = False  # the user has decided already
+    name = "approve"
+    may_wait, is_the_users = False, True  # the user has decided already, who alone may raise a mark
 
     def __init__(
         self,

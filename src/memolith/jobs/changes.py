@@ -207,37 +207,36 @@ class _Edited:
 
     def __init__(self, change: Change, data: bytes) -> None:
         self._path, self._data, self._lines = change.path, data, split_lines(data)
-        self._hunks: list[
-            tuple[int, list[bytes], list[bytes]]
-        ] = []  # place, what it wrote, took out
+        self._hunks: list[tuple[range, list[bytes]]] = []  # lines that it wrote, and took out there
         self._old: list[bytes] = []
         for marks, hunk in zip(change.kept, [*_reversed(change.hunks), None], strict=True):
             self._old += (marks[at : at + _MARK_SIZE] for at in range(0, len(marks), _MARK_SIZE))
             if hunk is not None:
-                wrote = split_lines(hunk.removed)
-                self._hunks.append((len(self._old), wrote, split_lines(hunk.inserted)))
-                self._old += map(_mark, wrote)
+                start = len(self._old)
+                self._old += map(_mark, split_lines(hunk.removed))
+                self._hunks.append((range(start, len(self._old)), split_lines(hunk.inserted)))
         self._new = list(map(_mark, self._lines))
         self._now = _aligned(self._old, self._new)
+        others = set(range(len(self._new))).difference(self._now.values())
+        self._moved = {self._new[at]: at for at in others if self._lines[at].strip()}
 
     def taken_back(self, wrote: frozenset[bytes]) -> TakenBack:
-        """Find what the job wrote, as a whole or line by line, and where what it took out belongs."""
+        """Take out the lines of the job that are still there, and put back what it took out."""
         edits, come = Edits(self._path, self._data), list[int]()  # a place for each line that comes
         gone, theirs = set[int](), set[int]()
-        for at, ours, back in self._hunks:
-            if not ours and any(self._are_at(place, back) for place in range(*self._gap(at))):
-                continue  # somebody else has put it back
-            whole = self._whole(at, ours)
-            if whole is not None:
-                found, others = set(range(whole, whole + len(ours))), set[int]()
-                edits.insert(whole + 1, b"".join(back))
-                come += [whole] * len(back)
-            else:
-                found, others = (set(), set()) if back else self._left_of(at, ours)
-            if (ours and not found) or not gone.isdisjoint(found):
-                raise self._changed(self._place(at), ours)
-            gone |= found
-            theirs |= others
+        for numbers, back in self._hunks:
+            if not numbers and self._is_back(numbers.start, back):
+                continue
+            found = {n: at for n in numbers if (at := self._found(n)) is not None}
+            is_left = any(self._lines[at].strip() for at in found.values()) and not back
+            if len(found) < len(numbers) and not is_left:
+                raise self._changed(next(n for n in numbers if n not in found))
+            place = min(found.values(), default=self._place(numbers.start))
+            edits.insert(place + 1, b"".join(back))
+            come += [place] * len(back)
+            gone |= set(found.values())
+            theirs |= self._among(numbers)
+        theirs -= gone
         edits.remove(place + 1 for place in gone)
         *above, last = edits.lines() or [b""]
         return TakenBack(
@@ -249,28 +248,23 @@ class _Edited:
             wrote.difference(map(_ended, self._lines)) | {self._lines[at] for at in theirs},
         )
 
-    def _whole(self, at: int, wrote: list[bytes]) -> int | None:
-        """Where all lines of a hunk are one below the other: in their place, or else nearest to it."""
-        place = self._now[at] if wrote and at in self._now else self._place(at)
-        if self._are_at(place, wrote):
-            return place
-        firsts = (start for start, line in enumerate(self._lines) if line == wrote[0])
-        moved = (start for start in firsts if self._are_at(start, wrote))
-        return min(moved, key=lambda start: abs(start - place), default=None)
+    def _is_back(self, at: int, back: list[bytes]) -> bool:
+        """Whether somebody else has put back what the job took out here."""
+        return any(self._lines[n : n + len(back)] == back for n in range(*self._gap(at)))
 
-    def _left_of(self, at: int, wrote: list[bytes]) -> tuple[set[int], set[int]]:
-        """Which lines are still those that the job added, and which others are among them.
+    def _found(self, number: int) -> int | None:
+        """Where a line of the job is now: in its place, or else where somebody has moved it."""
+        return self._now.get(number, self._moved.get(self._old[number]))
 
-        At the edges, so many of these as lines are missing there.
-        """
-        there = [number for number in range(at, at + len(wrote)) if number in self._now]
-        ours = [self._now[number] for number in there]
-        if not any(self._lines[place].strip() for place in ours):
-            return set(), set()
-        first = max(self._gap(there[0])[0], ours[0] - (there[0] - at))
-        last = min(self._gap(there[-1] + 1)[1], ours[-1] + at + len(wrote) - there[-1])
-        others = {place for place in range(first, last) if self._lines[place].strip()}
-        return set(ours), others.difference(ours)
+    def _among(self, numbers: range) -> set[int]:
+        """The lines among those of the job: at the edges, as many as are missing there."""
+        there = [number for number in numbers if number in self._now]
+        if not there:
+            return set()
+        first, last = there[0], there[-1]
+        start = max(self._gap(first)[0], self._now[first] - (first - numbers.start))
+        end = min(self._gap(last + 1)[1], self._now[last] + numbers.stop - last)
+        return {place for place in range(start, end) if self._lines[place].strip()}
 
     def _around(self, at: int) -> tuple[int, int]:
         """The nearest old lines above and below an old place that are still there."""
@@ -303,17 +297,11 @@ class _Edited:
         last = tops[headings] if headings < len(tops) else end
         return max(first, min(place, last))
 
-    def _are_at(self, start: int, lines: list[bytes]) -> bool:
-        return self._lines[start : start + len(lines)] == lines
-
-    def _changed(self, start: int, wrote: list[bytes]) -> FileChangedError:
-        """That the first line is edited which is not as the job left it."""
-        same = 0
-        while same < len(wrote) and self._are_at(start + same, [wrote[same]]):
-            same += 1
-        number = max(1, min(start + same + 1, len(self._lines)))
+    def _changed(self, number: int) -> FileChangedError:
+        """That a line which the job wrote is not there any more."""
+        line = max(1, min(self._place(number) + 1, len(self._lines)))
         return FileChangedError(
-            f"{self._path}#L{number} was changed since, in the lines this job is about,"
+            f"{self._path}#L{line} was changed since, in the lines this job is about,"
             " so it was left as it is.",
             path=self._path,
             hint="Undo newer jobs first, or run the job again: memolith jobs list",

@@ -251,7 +251,7 @@ def _open_secrets(scene: _Scene) -> Iterator[IntegrityFinding]:
         if not (one.record and one.record.id in scene.secret):
             places.setdefault(one.name if one.record else str(one.citation), []).append(one)
     for number, line in enumerate((scene.read(layout.CONVERSATIONS) or b"").split(b"\n"), 1):
-        if turn := parse_turn(line):
+        if line and (turn := parse_turn(line)):
             place = Citation(layout.CONVERSATIONS, number, number)
             text = f"{turn.user}\n{turn.assistant}"
             places[str(place)] = [Statement(text=text, citation=place)]

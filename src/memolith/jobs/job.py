@@ -168,6 +168,7 @@ class Job(ABC, Generic[P]):
 
     name: ClassVar[str]  # part of ids, backups and reports
     may_wait: ClassVar[bool] = True  # as a proposal, where the user wants to be asked
+    is_the_users: ClassVar[bool] = False  # nobody else may take it back
     by_rules: bool = True  # asks no model: to plan and draft it again costs nothing
     sections: ClassVar[tuple[str, ...]] = ()  # of the settings that it looks at
     keeps_state: ClassVar[bool] = False  # writes machine state, also if there is nothing else to do

@@ -6,7 +6,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import fields
-from datetime import date, datetime
+from datetime import date
 
 from memolith.clock import Clock
 from memolith.files import layout
@@ -100,15 +100,6 @@ def receipts(folder: Folder, limit: int, offset: int) -> tuple[Receipt, ...]:
         )
         for group in newest
     )
-
-
-def open_chats(folder: Folder, since: datetime) -> dict[tuple[str, str], list[Turn]]:
-    """The turns of each chat and platform since a moment, oldest first."""
-    found: dict[tuple[str, str], list[Turn]] = {}
-    for turn in _turns(folder):
-        if turn.created >= since:
-            found.setdefault((turn.chat, turn.platform), []).append(turn)
-    return found
 
 
 def _turns(folder: Folder) -> Iterator[Turn]:
