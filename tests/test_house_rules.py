@@ -23,7 +23,7 @@ MAX_CODE_LINES_OF_A_FUNCTION = 50
 # module. A ceiling goes down with every change that makes a folder smaller. Raising one takes a
 # page in docs/decisions that names the promise behind it.
 CEILINGS = {
-    "(top)": (2_003, 16),
+    "(top)": (2_002, 16),
     "adapters": (351, 6),
     "cli": (2_718, 12),
     "config": (591, 4),
@@ -33,8 +33,8 @@ CEILINGS = {
     "files": (3_406, 26),
     "hosts": (587, 7),
     "importers": (1_121, 10),
-    "index": (1_325, 8),
-    "ingest": (875, 7),
+    "index": (1_317, 8),
+    "ingest": (805, 5),
     "jobs": (7_287, 44),
     "llm": (399, 4),
     "mcp_server": (1_103, 6),

@@ -16,7 +16,6 @@ from memolith.errors import EmbeddingError, IndexUnavailableError
 from memolith.files import gate
 from memolith.files.chunk_text import read_texts
 from memolith.ingest.open_index import OpenIndex
-from memolith.ingest.own_words import reader_of_questions
 from memolith.interfaces import Reranker
 from memolith.results import Filters, SearchResult
 from memolith.search.candidates import QueryContext
@@ -108,7 +107,7 @@ class Finder:
                 explain=explain,
                 reranker=reranker,
             )
-            reader, problems = reader_of_questions(roots.own, config)
+            reader, problems = self.index.reader(roots.own)
             query = QueryContext(
                 plan=plan(question, today, reader),
                 today=today,

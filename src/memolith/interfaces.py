@@ -136,7 +136,7 @@ class Terms(NamedTuple):
     length: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class IndexedChunk:
     """A chunk with its terms, vector and digests."""
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from memolith.embed import endpoint
-from memolith.ingest import model
+from memolith.ingest import embedding
 from tests.embed.model_server import model_server
 
 if TYPE_CHECKING:
@@ -21,6 +21,6 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
     """A real endpoint for embeddings, and a client that does not wait before it asks again."""
     monkeypatch.setattr(endpoint, "_PAUSE_SECONDS", 0.01)
     monkeypatch.setattr(endpoint, "_REST_SECONDS", 0.0)
-    monkeypatch.setattr(model, "_AGAIN_SECONDS", 0.0)
+    monkeypatch.setattr(embedding, "_AGAIN_SECONDS", 0.0)
     with model_server() as made:
         yield made

@@ -6,8 +6,8 @@ import threading
 from typing import TYPE_CHECKING
 
 from memolith.errors import EmbeddingError
-from memolith.ingest import late_vectors
-from memolith.ingest.late_vectors import Background
+from memolith.ingest import embedding
+from memolith.ingest.embedding import Background
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,27 +45,25 @@ def wait_for_all() -> None:
 def test_a_run_that_was_stopped_stays_stopped_when_another_begins(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(late_vectors, "_STOP_SECONDS", 0.01)
+    monkeypatch.setattr(embedding, "_STOP_SECONDS", 0.01)
     batches = Batches()
-    running = Background(batches.work)
-    running.start()
+    first, second = Background(batches.work), Background(batches.work)
+    first.start()
     assert batches.first_begun.wait(_LONG_SECONDS)
-    running.stop()  # gives up waiting for the batch
-    running.start()
+    first.stop()  # gives up waiting for the batch
+    second.start()
     assert batches.second_begun.wait(_LONG_SECONDS)
     batches.go_on.set()
     wait_for_all()
     assert batches.was_stopped == [True]
-    assert running.problem == "The second run has a warning."
+    assert second.problem == "The second run has a warning."
 
 
 def test_a_run_that_fails_is_said_and_another_begins() -> None:
     batches = Batches()
     batches.go_on.set()
-    running = Background(batches.work)
-    running.start()
-    wait_for_all()
-    assert running.problem == "The first run has failed."
-    running.start()
-    wait_for_all()
-    assert running.problem == "The second run has a warning."
+    for problem in ("The first run has failed.", "The second run has a warning."):
+        running = Background(batches.work)
+        running.start()
+        wait_for_all()
+        assert running.problem == problem

@@ -15,8 +15,8 @@ from memolith.files import chunking
 from memolith.files.disk_view import Roots
 from memolith.files.folder import Folder
 from memolith.index.sqlite import SqliteIndex
-from memolith.ingest import late_vectors
-from memolith.ingest.late_vectors import embed_waiting
+from memolith.ingest import embedding
+from memolith.ingest.embedding import embed_waiting
 from memolith.ingest.sync import Sources, sync
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class Noticing:
 
 @pytest.fixture(autouse=True)
 def few_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(late_vectors, "_CHUNKS_AT_ONCE", AT_ONCE)
+    monkeypatch.setattr(embedding, "_CHUNKS_AT_ONCE", AT_ONCE)
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
+from contextlib import closing
 from hashlib import blake2b
 from typing import Any
 
@@ -29,7 +30,7 @@ _AT_ONCE = 500
 
 
 class CachedEmbedder:
-    """An embedder that is asked for each text only once; for use by one thread."""
+    """An embedder that is asked for each text only once."""
 
     def __init__(self, embedder: Embedder, path: str, batch_size: int = _AT_ONCE) -> None:
         """Keep vectors in the file at `path`; when that cannot be used, do without.
@@ -39,7 +40,6 @@ class CachedEmbedder:
         self._embedder = embedder
         self._batch_size = batch_size
         self._path = path
-        self._db: apsw.Connection | None = None
 
     @property
     def name(self) -> str:
@@ -95,12 +95,6 @@ class CachedEmbedder:
         found: Vectors = read(question) if read else self.embed([question])
         return found
 
-    def close(self) -> None:
-        """Let go of the file; the next text opens it again."""
-        if self._db is not None:
-            self._db.close()
-        self._db = None
-
     def _look_up(self, texts: Sequence[str]) -> dict[str, Vectors]:
         hashes = {self._hash(text).hex(): text for text in texts}
         rows = self._run(_FIND, [(json.dumps(list(hashes)),)])
@@ -114,20 +108,16 @@ class CachedEmbedder:
     def _run(self, statement: str, values: Sequence[Sequence[object]]) -> list[tuple[Any, ...]]:
         """The rows of a statement; none if the file cannot be used. One that is damaged is deleted."""
         try:
-            if self._db is None:  # a new memory has no folder for it when its model is opened
-                path = database.resolve(self._path)
-                database.make_private(path)
-                self._db = database.connect(path)
-                self._db.pragma("synchronous", "off")
-                self._db.execute(_TABLE)
-            with self._db:
-                rows = list(self._db.executemany(statement, values))
+            path = database.resolve(self._path)
+            database.make_private(path)
+            with closing(database.connect(path)) as db:
+                db.execute(f"PRAGMA synchronous = off; {_TABLE}")
+                with db:
+                    return [*db.executemany(statement, values)]
         except (apsw.Error, OSError) as error:
-            self.close()
             if isinstance(error, apsw.Error) and database.is_damage(error):
                 _delete(self._path)
-            rows = []
-        return rows
+        return []
 
     def _hash(self, text: str) -> bytes:
         whole = f"{self._embedder.name}\0{text}".encode(errors="surrogatepass")

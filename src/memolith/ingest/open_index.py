@@ -6,13 +6,14 @@ import math
 import os
 import threading
 from collections.abc import Callable, Collection, Iterator
-from contextlib import closing, contextmanager, nullcontext, suppress
+from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
 from dataclasses import replace
+from functools import lru_cache
 from typing import TypeVar
 
 from memolith import clock as clocks
 from memolith.clock import Clock
-from memolith.config.sections import Config
+from memolith.config.sections import SETTINGS, Config
 from memolith.embed.choose import choose_word_vectors
 from memolith.engines.choose import is_elsewhere, open_engine
 from memolith.errors import IndexUnavailableError, MemolithError
@@ -22,8 +23,7 @@ from memolith.files.folder import Folder
 from memolith.files.layout import EMBEDDINGS, index_folder
 from memolith.files.locks import EMBED_LOCK, OwnerLock, make_state_folder
 from memolith.index.place import IndexPlace, has_index, is_damaged, open_index
-from memolith.ingest.late_vectors import Background, embed_waiting
-from memolith.ingest.model import Model
+from memolith.ingest.embedding import Background, Model, embed_waiting
 from memolith.ingest.sync import PATIENT, RACY, Patience, Sources, as_doubtful, sync
 from memolith.interfaces import (
     Embedder,
@@ -32,6 +32,10 @@ from memolith.interfaces import (
     WordVectors,
 )
 from memolith.reports import IndexStatus, SyncReport
+from memolith.search.plan import Reader
+from memolith.text.cleaning import shown_path
+from memolith.text.synonyms import load_synonyms
+from memolith.text.terms import StopWords
 from memolith.text.wording import refused_chunks
 from memolith.types import Progress
 
@@ -48,6 +52,10 @@ _MIN_ATTEMPTS = 5
 _RETRY_SECONDS = 10.0
 # An engine on another machine that cannot be used is tried again after this.
 _ENGINE_PAUSE_SECONDS = 30.0
+# Of a file of the user's own synonyms or stop words. Each search reads them, and they change seldom.
+_MAX_BYTES = 1 << 20
+_SHOWN_PROBLEMS = 3
+_load_synonyms, _load_stop_words = lru_cache(8)(load_synonyms), lru_cache(8)(StopWords.load)
 
 
 class OpenIndex:
@@ -60,7 +68,7 @@ class OpenIndex:
         self.place = IndexPlace(index_folder(root, config.index.path))
         self.embedder: Embedder | None = None  # the model that the index was opened for
         self.model = Model(config.embed, self._cache_path)
-        self.background = Background(self._embed_in_background)
+        self._background = Background(self._embed_in_background)
         self._root = root
         self._guard = threading.RLock()
         self._index: Index | None = None
@@ -74,11 +82,9 @@ class OpenIndex:
         """Use other settings from the next search on."""
         with self._guard:
             before, self.config, self.clock = self.config, config, clock
-            if (config.search.meaning, config.embed) != (before.search.meaning, before.embed):
+            new, old = ((one.search.meaning, one.embed, one.index) for one in (config, before))
+            if new != old:
                 self._close()  # the index is opened for the model it is searched with
-                self.model = Model(config.embed, self._cache_path)
-            if config.index != before.index:
-                self._close()
                 self.place = IndexPlace(index_folder(self._root, config.index.path))
 
     def close(self) -> None:
@@ -93,13 +99,12 @@ class OpenIndex:
     def _close(self) -> None:
         self._closing = False
         self.release()
-        self.model.close()
+        self.model = Model(self.config.embed, self._cache_path)
         self.embedder = self._word_vectors = None
 
     def release(self) -> None:
         """Close the files of the index; the next use opens them again, with the same model."""
-        self.background.stop()
-        self.model.close_cache()
+        self._stop_background()
         if self._index is not None:
             self._index.close()
             self._index = None
@@ -307,7 +312,7 @@ class OpenIndex:
 
     def _patience(self, seconds: float = math.inf) -> Patience:
         """That of a search, which waits at most so long for files and does not wait for a slow model."""
-        embedding_seconds = 0.0 if self.background.is_at_work else _MAX_EMBEDDING_SECONDS
+        embedding_seconds = 0.0 if self._background.is_alive() else _MAX_EMBEDDING_SECONDS
         return Patience(clocks.monotonic() + seconds, max(0.0, min(embedding_seconds, seconds)))
 
     def _sync(self, progress: Progress | None = None, patience: Patience = PATIENT) -> SyncReport:
@@ -316,38 +321,45 @@ class OpenIndex:
         if self.model.is_slow and patience.is_search:
             embedder = None
         if not patience.is_search:
-            self.background.stop()  # two would embed the same chunks
+            self._stop_background()  # two would embed the same chunks
         with self.roots() as roots:
             sources = self._sources(roots, self.open_word_vectors())
             return sync(sources, self.open(), embedder, progress, patience)
 
     def embed_later(self) -> tuple[str, ...]:
         """Embed chunks without a vector in the background; says how many there are."""
-        index = self.open()
         if self.embedder is None:
             return ()
+        index, is_at_work = self.open(), self._background.is_alive()
         # The background also indexes its vectors: until then words alone find those chunks.
-        if not (index.without_vector(1) or self.background.is_at_work):
+        if not (is_at_work or index.without_vector(1)):
             refused = index.stats().refused if self.model.is_slow else 0
             return (f"{refused_chunks(refused)}.",) if refused else ()
         waiting = index.stats().without_vector
-        self.background.start()
-        why = f" {self.background.problem}" if self.background.problem else ""
+        if not is_at_work:
+            self._background = Background(self._embed_in_background, self._background.problem)
+            self._background.start()
+        why = f" {self._background.problem}" if self._background.problem else ""
         count = f"{waiting:,}" if waiting else "Some"
         return (f"{count} chunks are found by words only until they are embedded.{why}",)
 
+    def _stop_background(self) -> None:
+        self._background.stop()
+        self._background = Background(self._embed_in_background, self._background.problem)
+
     def _embed_in_background(self, is_stopped: Callable[[], bool]) -> str:
-        model = self.model
-        embedder = model.another()
         warnings: list[str] = []
-        try:
-            with self.roots() as roots, _only_one(roots.own) as is_ours:
-                if is_ours:
-                    with closing(self._open_engine(embedder)) as index:
-                        sources = self._sources(roots, self._word_vectors)
-                        embed_waiting(sources, index, embedder, warnings, is_stopped)
-        finally:
-            model.close_cache(embedder)
+        embedder = self.model.another()
+        with ExitStack() as stack:
+            roots = stack.enter_context(self.roots())
+            try:
+                with suppress(MemolithError):  # where there are no locks, each process may
+                    stack.callback(OwnerLock(roots.own, EMBED_LOCK).release)
+            except BlockingIOError:
+                return ""  # another process embeds the same chunks
+            index = stack.enter_context(closing(self._open_engine(embedder)))
+            sources = self._sources(roots, self._word_vectors)
+            embed_waiting(sources, index, embedder, warnings, is_stopped)
         return " ".join(warnings)
 
     def _sources(self, roots: Roots, word_vectors: WordVectors | None) -> Sources:
@@ -361,19 +373,24 @@ class OpenIndex:
             word_vectors,
         )
 
-
-@contextmanager
-def _only_one(folder: Folder) -> Iterator[bool]:
-    """Whether no other process embeds the same chunks; where there are no locks, each may."""
-    lock = None
-    try:
-        with suppress(MemolithError):
-            lock = OwnerLock(folder, EMBED_LOCK)
-    except BlockingIOError:
-        yield False
-        return
-    try:
-        yield True
-    finally:
-        if lock is not None:
-            lock.release()
+    def reader(self, own: Folder) -> tuple[Reader, tuple[str, ...]]:
+        """How questions are read, with the user's own words, and what is wrong with their files."""
+        search, problems, texts = self.config.search, list[str](), list[str]()
+        for key, path in (
+            ("search.synonyms_path", search.synonyms_path),
+            ("search.stop_words_path", search.stop_words_path),
+        ):
+            data = None
+            try:
+                data = own.read(path, limit=_MAX_BYTES)
+                if data is None and path != SETTINGS[key].default:
+                    problems.append(f"There is no file {shown_path(path)}, which {key} names.")
+            except MemolithError as error:
+                problems.append(f"{error.message} Its words are not used.")
+            texts.append((data or b"").decode(errors="replace"))
+        synonyms = _load_synonyms(texts[0]) if texts[0] else None
+        if synonyms is not None:
+            shown = synonyms.problems[:_SHOWN_PROBLEMS]
+            problems += [f"{shown_path(search.synonyms_path)}, {one}." for one in shown]
+        reader = Reader(synonyms=synonyms, stop_words=_load_stop_words(texts[1]), config=search)
+        return reader, tuple(problems)

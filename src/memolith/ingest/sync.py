@@ -10,6 +10,7 @@ from datetime import date
 from memolith import clock
 from memolith.files.chunking import CUT, STANDARD, ChunkSize
 from memolith.files.disk_view import Roots
+from memolith.ingest.embedding import embed_waiting
 from memolith.interfaces import Embedder, FileChange, FileState, Index, IndexedChunk, WordVectors
 from memolith.reports import SyncReport
 from memolith.results import Turn
@@ -76,50 +77,37 @@ def sync(
 
     Without an embedder chunks are found by words, and a later sync adds their vectors.
     """
-    overtaken_once = set[str]()
+    overtaken_before = set[str]()
     while True:
-        report, overtaken = _sync_once(sources, index, embedder, progress, patience)
+        known = index.files()  # first: what another process indexes meanwhile is not taken for gone
+        on_disk, warnings = sources.roots.discover()
+        gone = [path for path in known if path not in on_disk]
+        # Every search waits for this loop.
+        ending, no_file, held = sources.ending, FileState((0, 0, 0), ""), known.get
+        changed = {
+            path: stamp
+            for path, stamp in on_disk.items()
+            if (state := held(path, no_file)).stamp != stamp or not state.digest.endswith(ending)
+        }
+        removed = index.replace_files([as_seen(known, path) for path in gone]) if gone else ()
+        overtaken, indexed, chunks = set(removed), 0, 0
+        # Mostly nothing has changed, and a search in a new process need not load what cuts files.
+        if changed:
+            from memolith.ingest.taking_in import Work
+
+            # Texts are sent when all files are in the index: a mark in one of them counts in all.
+            is_here = embedder is not None and not embedder.is_remote
+            work = Work(sources, index, embedder if is_here else None, known, patience)
+            work.take_in(changed, progress)
+            indexed, chunks = work.indexed, work.chunks
+            overtaken |= work.overtaken
+            warnings += work.warnings
         # Who overtakes us the first time may have read the file before we began. Who does so again has
         # seen in the index what the first one left there, and read the file after that: late enough.
-        if overtaken <= overtaken_once:
-            return report
-        overtaken_once |= overtaken
-
-
-def _sync_once(
-    sources: Sources,
-    index: Index,
-    embedder: Embedder | None,
-    progress: Progress | None,
-    patience: Patience,
-) -> tuple[SyncReport, set[str]]:
-    """Also the files that other processes have indexed meanwhile, perhaps as they were before."""
-    known = index.files()  # first: what another process indexes meanwhile is not taken for gone
-    on_disk, warnings = sources.roots.discover()
-    gone = [path for path in known if path not in on_disk]
-    # Every search waits for this loop.
-    ending, no_file, held = sources.ending, FileState((0, 0, 0), ""), known.get
-    changed = {
-        path: stamp
-        for path, stamp in on_disk.items()
-        if (state := held(path, no_file)).stamp != stamp or not state.digest.endswith(ending)
-    }
-    overtaken = set(index.replace_files([as_seen(known, path) for path in gone]) if gone else ())
-    indexed = chunks = 0
-    # Mostly nothing has changed, and a search in a new process need not load what cuts files.
-    if changed:
-        from memolith.ingest.taking_in import Work
-
-        # Texts are sent when all files are in the index: a mark in one of them counts in all.
-        is_here = embedder is not None and not embedder.is_remote
-        work = Work(sources, index, embedder if is_here else None, known, patience)
-        work.take_in(changed, progress)
-        indexed, chunks = work.indexed, work.chunks
-        overtaken |= work.overtaken
-        warnings += work.warnings
+        if overtaken <= overtaken_before:
+            break
+        overtaken_before |= overtaken
     if embedder is not None and patience.embedding_seconds:
-        from memolith.ingest.late_vectors import embed_waiting
-
         deadline = clock.monotonic() + patience.embedding_seconds
         embed_waiting(sources, index, embedder, warnings, lambda: clock.monotonic() > deadline)
     states = index.files() if indexed or gone else known
@@ -127,14 +115,13 @@ def _sync_once(
         from memolith.ingest.flaws import flaw_warnings  # a memory without flaws does not load it
 
         warnings.extend(flaw_warnings(flawed))
-    report = SyncReport(
+    return SyncReport(
         files=len(on_disk),
         indexed=indexed,
         removed=len(gone),
         chunks=chunks,
         warnings=tuple(dict.fromkeys(warnings)),
     )
-    return report, overtaken
 
 
 def as_seen(

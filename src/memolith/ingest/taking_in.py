@@ -6,8 +6,8 @@ If only the end of a file is new, as after every write, only that is cut.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from hashlib import blake2b
 
 from memolith import clock
@@ -21,6 +21,7 @@ from memolith.ingest.flaws import MOST_CHARS, without_noise
 from memolith.ingest.sync import RACY, Patience, Sources, as_seen
 from memolith.interfaces import (
     Embedder,
+    FileChange,
     FileState,
     Index,
     IndexedChunk,
@@ -47,16 +48,6 @@ HEADING_WEIGHT = 0.5
 SPELLED_CHARS = 2_000
 
 
-@dataclass(frozen=True, slots=True)
-class Cut:
-    """What a file says now; `chunks` is None if that is what it said before."""
-
-    path: str
-    state: FileState
-    chunks: Sequence[Chunk] | None
-    is_appended: bool = False  # the chunks come behind those that were there
-
-
 class Work:
     """What changed, cut and put into the index some hundred chunks at once."""
 
@@ -73,8 +64,8 @@ class Work:
         self._embedder = embedder
         self._known = known
         self._patience = patience
-        self._cut: list[Cut] = []
-        self._waiting = 0
+        self._changes: list[FileChange] = []
+        self._new: list[IndexedChunk] = []  # what of these changes the index does not have
         self.warnings: list[str] = []
         self.indexed = 0
         self.chunks = 0
@@ -100,47 +91,45 @@ class Work:
             progress(len(changed), len(changed))
 
     def _add(self, path: str, stamp: Stamp) -> None:
-        data = self._read(path, stamp)
+        data, known = self._read(path, stamp), self._known.get(path)
         if data is None:
             return
-        cut = cut_file(path, data, stamp, self._known.get(path), self._sources)
-        if cut.chunks is None and cut.state == self._known.get(path):
+        state, chunks, is_appended = cut_file(path, data, stamp, known, self._sources)
+        if chunks is None and state == known:
             return  # still racy: a write would only have other processes read the index again
-        self._cut.append(cut)
-        if cut.chunks is not None:
+        items = None if chunks is None else self._items(path, chunks, is_appended=is_appended)
+        self._changes.append(as_seen(self._known, path, state, items, is_appended=is_appended))
+        if items is not None:
             self.indexed += 1
-            self.chunks += len(cut.chunks)
-            self._waiting += len(cut.chunks)
+            self.chunks += len(items)
         most = _CHUNKS_IN_A_HURRY if self._patience.is_short else _CHUNKS_AT_ONCE
-        if self._waiting >= most or len(self._cut) >= _FILES_AT_ONCE:
+        if len(self._new) >= most or len(self._changes) >= _FILES_AT_ONCE:
             self._store()
 
+    def _items(
+        self, path: str, chunks: Sequence[Chunk], *, is_appended: bool
+    ) -> list[IndexedChunk]:
+        """The chunks of a file; what the index has already is passed on without its terms."""
+        there = Counter[bytes]()
+        if path in self._known and not is_appended:
+            there = self._index.identities(path)
+        items = []
+        for chunk in chunks:
+            item = IndexedChunk(chunk, text_digest(chunk.text), _identity(chunk), None)
+            there[item.identity] -= 1
+            if there[item.identity] < 0:
+                self._new.append(item)
+            items.append(item)
+        return items
+
     def _store(self) -> None:
-        """Put what was cut into the index; what it has already is passed on without its terms."""
-        identities = [self._identities(cut) for cut in self._cut]
-        new = [
-            chunk
-            for cut, some in zip(self._cut, identities, strict=True)
-            for chunk, (_, is_new) in zip(cut.chunks or (), some, strict=True)
-            if is_new
-        ]
+        """Put what was cut into the index."""
         is_later = self._patience.is_search and self.chunks > _EMBEDDED_FOR_A_SEARCH
         models = (None, None) if is_later else (self._embedder, self._sources.word_vectors)
-        made = prepared(new, *models, self.warnings)
-        changes = []
-        for cut, some in zip(self._cut, identities, strict=True):
-            items = [
-                IndexedChunk(
-                    chunk, text_digest(chunk.text), identity, *(next(made) if is_new else (None,))
-                )
-                for chunk, (identity, is_new) in zip(cut.chunks or (), some, strict=True)
-            ]
-            chunks = None if cut.chunks is None else items
-            change = as_seen(self._known, cut.path, cut.state, chunks, is_appended=cut.is_appended)
-            changes.append(change)
-        self._cut, self._waiting = [], 0
-        if changes:
-            self.overtaken.update(self._index.replace_files(changes))
+        prepare(self._new, *models, self.warnings)
+        if self._changes:
+            self.overtaken.update(self._index.replace_files(self._changes))
+        self._changes, self._new = [], []
 
     def _read(self, path: str, stamp: Stamp) -> bytes | None:
         if stamp[1] > MAX_FILE_BYTES:
@@ -157,18 +146,6 @@ class Work:
             self.warnings.append(f"{error.message} It is left out of search.")
             return None
 
-    def _identities(self, cut: Cut) -> list[tuple[bytes, bool]]:
-        """The identity of each chunk of a file, and whether it has to be indexed."""
-        there = Counter[bytes]()
-        if cut.chunks and cut.path in self._known and not cut.is_appended:
-            there = self._index.identities(cut.path)
-        found = []
-        for chunk in cut.chunks or ():
-            identity = _identity(chunk)
-            there[identity] -= 1
-            found.append((identity, there[identity] < 0))
-        return found
-
 
 def _identity(chunk: Chunk) -> bytes:
     """Of everything that is searched or filtered by, but not of the place in the file."""
@@ -182,8 +159,11 @@ def _identity(chunk: Chunk) -> bytes:
 
 def cut_file(
     path: str, data: bytes, stamp: Stamp, known: FileState | None, sources: Sources
-) -> Cut:
-    """Compare a file with what is known of it, and cut what is new; of a file with flaws, everything."""
+) -> tuple[FileState, Sequence[Chunk] | None, bool]:
+    """Compare a file with what is known of it, and cut what is new; of a file with flaws, everything.
+
+    Without chunks it says what it said before; else they may come behind those that were there.
+    """
     ending = sources.ending
     if known is not None and not known.digest.endswith(ending):
         known = None
@@ -197,28 +177,29 @@ def cut_file(
     is_lasting = stamp[2] < clock.file_time() - clock.FILE_TICK
     state = FileState(stamp if is_lasting else (*stamp[:2], RACY), digest.hexdigest() + ending)
     if known is not None and known.digest == state.digest:
-        return Cut(path, replace(state, flaws=known.flaws), None)
+        return replace(state, flaws=known.flaws), None, False
     if grew and known is not None and not known.flaws:
         appended = chunk_appended(path, data, before, sources.day_of, sources.size)
         if appended is not None and not without_noise(path, data, appended)[1]:
-            return Cut(path, state, appended, is_appended=True)
-    readable, flaws = without_noise(
-        path, data, chunk_file(path, data, sources.day_of, sources.size)
-    )
-    return Cut(path, replace(state, flaws=flaws), readable)
+            return state, appended, True
+    cut = chunk_file(path, data, sources.day_of, sources.size)
+    readable, flaws = without_noise(path, data, cut)
+    return replace(state, flaws=flaws), readable, False
 
 
-def prepared(
-    chunks: Sequence[Chunk],
+def prepare(
+    items: Sequence[IndexedChunk],
     embedder: Embedder | None,
     word_vectors: WordVectors | None,
     warnings: list[str],
-) -> Iterator[tuple[Terms, Vectors | None, bytes]]:
-    """Of each chunk its terms, its vector and its tokens."""
-    for at in range(0, len(chunks), _PREPARED_AT_ONCE):
-        some = chunks[at : at + _PREPARED_AT_ONCE]
-        vectors = embed(embedder, some, warnings)
-        yield from zip(map(_terms, some), vectors, spell(word_vectors, some), strict=True)
+) -> None:
+    """Give each chunk its terms, its vector and its tokens."""
+    for at in range(0, len(items), _PREPARED_AT_ONCE):
+        some = items[at : at + _PREPARED_AT_ONCE]
+        chunks = [item.chunk for item in some]
+        vectors, spelled = embed(embedder, chunks, warnings), spell(word_vectors, chunks)
+        for item, vector, tokens in zip(some, vectors, spelled, strict=True):
+            item.terms, item.vector, item.tokens = _terms(item.chunk), vector, tokens
 
 
 def _terms(chunk: Chunk) -> Terms:
