@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import signal
 import socket
 import threading
@@ -121,9 +120,7 @@ def test_headers_that_never_end_are_given_up_however_they_drip(root: str) -> Non
         head = f"GET /healthz HTTP/1.1\r\nHost: {host}\r\nX-More: ".encode()
         answer = dripping(server, head)  # which is lost if a letter arrives after the end
         if answer:
-            head_of_answer, _, body = answer.partition(b"\r\n\r\n")
-            assert head_of_answer.startswith(b"HTTP/1.1 408 ")
-            assert json.loads(body)["error"]["kind"] == "timeout"
+            assert answer.startswith(b"HTTP/1.1 408 ")
         whole = f"GET /healthz HTTP/1.1\r\nHost: {host}\r\n\r\n".encode()
         assert dripping(server, whole + head).startswith(b"HTTP/1.1 200 OK")
 

@@ -294,6 +294,26 @@ def validation_message(name: str, problem: Mapping[str, Any]) -> str:
     return f"{name} should {wish}." if wish and subject.isalpha() else f"{name}: {message}."
 
 
+def arguments_of(
+    call: Callable[..., object],
+    omitted: Iterable[str] = (),
+    types: Mapping[str, Any] | None = None,
+    names: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """The fields of a pydantic model for the arguments of a function, after its first.
+
+    `types` are those of arguments of these names, whatever the signature says; `names` are those that it may use.
+    """
+    hints = get_type_hints(call, localns=names, include_extras=True)
+    fields: dict[str, Any] = {}
+    for name, parameter in list(inspect.signature(call).parameters.items())[1:]:
+        if name not in {*omitted}:
+            hint: Any = (types or {}).get(name, hints[name])
+            hint = hint | None if NoneType in get_args(hints[name]) else hint
+            fields[name] = hint, ... if parameter.default is parameter.empty else parameter.default
+    return fields
+
+
 def wire_hints(of: Any, names: Mapping[str, Any] | None = None) -> dict[str, object]:
     """The Python type of each key that the JSON of this type has; `names` are those that it may use."""
     hints = get_type_hints(of, localns=names)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import logging
 import uuid
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
@@ -15,7 +16,13 @@ from typing import Any, Union, get_args, get_origin
 from pydantic import BaseModel, ConfigDict, create_model
 from starlette.responses import JSONResponse
 
-from memolith import errors, reports, results, types
+from memolith import reports, results, types
+from memolith.errors import (
+    ForgottenError,
+    MemolithError,
+    TextTooLargeError,
+    VersionConflictError,
+)
 from memolith.jobs import reports as job_reports
 from memolith.mcp_server.tool import validation_message, wire_hints
 from memolith.text.cleaning import spelled
@@ -23,6 +30,7 @@ from memolith.text.wording import leading_to
 from memolith.types import Citation, Plain
 
 Json = dict[str, object]
+log = logging.getLogger("memolith.rpc")
 Problem = Mapping[str, object]
 
 # Names that signatures use and their modules import for type checkers only.
@@ -31,27 +39,13 @@ V1 = "/api/v1"
 RECALL_PATH = "/api/memory/semantic-recall"
 RPC_PATH = "/rpc"
 
-# The status of each error. The nearest class above counts.
-STATUSES: Mapping[type[Exception], int] = {
-    errors.ConfigError: 422,
-    errors.ProfileError: 404,
-    errors.PathOutsideProfileError: 403,
-    errors.FileFormatError: 409,
-    errors.NotFoundError: 404,
-    errors.RefusedError: 422,
-    errors.TextTooLargeError: 413,
-    errors.ForgottenError: 409,
-    errors.WriterBusyError: 503,
-    errors.FileChangedError: 409,
-    errors.JobFailedError: 409,
-    errors.BackupDamagedError: 409,
-    errors.StorageError: 507,
-    errors.IndexUnavailableError: 503,
-    errors.EmbeddingError: 503,
-    errors.SummariserError: 503,
-}
-
-
+# The status of each kind of error, and of those that differ from their kind.
+STATUSES = {
+    "config": 422, "profile": 404, "path": 403, "file-format": 409, "not-found": 404, "refused": 422,
+    "busy": 503, "changed": 409, "backup-damaged": 409, "storage": 507, "index": 503,
+    "embedding": 503, "job": 409, "summariser": 503,
+}  # fmt: skip
+_OTHER_STATUSES = {TextTooLargeError: 413, ForgottenError: 409}
 # Any request may end in one of these; what each means stands in the error itself.
 ERRORS = (400, 401, 403, 404, 405, 408, 409, 413, 415, 421, 422, 429, 500, 503, 507)
 
@@ -72,22 +66,14 @@ class ErrorAnswer(BaseModel):
     error: ErrorDetail
 
 
-class RequestError(Exception):
+class RequestError(MemolithError):
     """A request that is refused before any memory is asked; it has a status of its own."""
 
     def __init__(self, status: int, kind: str, message: str, hint: str = "") -> None:
         """Take what the caller is told."""
-        super().__init__(message)
+        super().__init__(message, hint=hint)
         self.status = status
         self.kind = kind
-        self.message = message
-        self.hint = hint
-
-
-def not_json() -> RequestError:
-    """For a body that cannot be read at all."""
-    hint = "What to send is described at /api/v1/openapi.json"
-    return RequestError(400, "request", "The body is not JSON.", hint=hint)
 
 
 class Answer(JSONResponse):
@@ -102,12 +88,13 @@ class Answer(JSONResponse):
 def status_of(error: Exception) -> int:
     """The status of an error.
 
-    >>> status_of(errors.BackupNotFoundError("No backup.", name="x"))
-    404
+    >>> status_of(TextTooLargeError("Too long.", size=9, limit=5))
+    413
     """
     if isinstance(error, RequestError):
         return error.status
-    return next((STATUSES[cls] for cls in type(error).__mro__ if cls in STATUSES), 500)
+    kind = getattr(error, "kind", "bug")
+    return _OTHER_STATUSES.get(type(error), STATUSES.get(kind, 500))
 
 
 def error_answer(
@@ -128,28 +115,29 @@ def error_answer(
     if path == RECALL_PATH:
         content = {"ok": False, "error": detail["message"]}
     elif path == RPC_PATH:
+        code = detail.pop("kind").upper().replace("-", "_")
         number = sent.get("id") if isinstance(sent, dict) else None
-        envelope: Json = {"id": number} if type(number) in (str, int) else {}
-        content = {**envelope, "auditId": str(uuid.uuid4()), **rpc_failure(detail)}
+        content = rpc_answer(number, ok=False, error={"code": code, **detail})
     retry = {"Retry-After": "1"} if status in (429, 503) else {}
     return Answer(content, status, {**(headers or {}), **retry})
 
 
 def detail_of(error: Exception, root: str) -> dict[str, str]:
     """What the caller is told, commands for this folder; of a bug, nothing but that it was one."""
-    if not isinstance(error, errors.MemolithError | RequestError):
+    if not isinstance(error, MemolithError):
         return {"kind": "bug", "message": "The server failed.", "hint": "Its log says how."}
     detail = {"kind": error.kind, "message": error.message, "hint": leading_to(root, error.hint)}
-    if isinstance(error, errors.VersionConflictError):
+    if isinstance(error, VersionConflictError):
         detail |= {"given": error.given, "current": error.current}
     return detail
 
 
-def rpc_failure(detail: Mapping[str, str]) -> Json:
-    """What a call by RPC that failed is answered with."""
-    code = detail["kind"].upper().replace("-", "_")
-    rest = {key: text for key, text in detail.items() if key != "kind"}
-    return {"ok": False, "error": {"code": code, **rest}}
+def rpc_answer(number: object, **outcome: object) -> Json:
+    """What a call by RPC is answered with; the log has its audit id too."""
+    envelope = {"id": number} if type(number) in (str, int) else {}
+    audit = str(uuid.uuid4())
+    log.info("msg=rpc audit=%s ok=%s", audit, str(outcome["ok"]).lower())
+    return {**envelope, "auditId": audit, **outcome}
 
 
 _MAX_PROBLEMS = 5

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 from collections.abc import AsyncIterator, Callable
@@ -10,7 +11,6 @@ from importlib import resources
 
 from fastapi import APIRouter, FastAPI, Security
 from fastapi.exceptions import RequestValidationError
-from fastapi.routing import APIRoute
 from fastapi.security import HTTPBearer
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
@@ -37,7 +37,6 @@ from memolith.rest.answers import (
     RequestError,
     error_answer,
     in_words,
-    not_json,
 )
 from memolith.rest.events import Events, Metrics
 from memolith.rest.guard import PAGE, Guard
@@ -48,6 +47,7 @@ log = logging.getLogger("memolith.rest")
 
 _DESCRIPTION = "Long-term memory for AI agents, in Markdown files you own."
 _REASONS = {400: "The body is not JSON in UTF-8.", 404: "There is nothing here."}
+_DESCRIBED = f"What to send is described at {V1}/openapi.json"
 # The page talks to this server alone.
 _PAGE_POLICY = (
     "default-src 'none'; connect-src 'self'; script-src 'unsafe-inline'; style-src 'unsafe-inline';"
@@ -135,7 +135,6 @@ def build_api(memory: Memory, agents: HttpApp | None = None) -> FastAPI:
         lifespan=_lifespan,
         exception_handlers={
             MemolithError: _failed,
-            RequestError: _failed,
             RequestValidationError: _malformed,
             HTTPException: _refused,
             Exception: _bug,
@@ -164,8 +163,7 @@ async def _lifespan(api: FastAPI) -> AsyncIterator[None]:
         news.publish_settings(report)
 
     with ExitStack() as stack:
-        news.open()
-        stack.callback(news.close)
+        news.loop = asyncio.get_running_loop()
         for watch in (
             follow_settings(memory, reloaded, on_problem=log.warning),
             follow_files(memory, on_problem=log.warning, on_change=news.publish_files),
@@ -184,24 +182,19 @@ async def _failed(request: Request, error: Exception) -> Answer:
 
 async def _malformed(request: Request, error: RequestValidationError) -> Answer:
     path, problems = request.url.path, error.errors()
-    refusal = not_json()
-    if not any(problem["type"] == "json_invalid" for problem in problems):
-        # The originals know no 422.
-        status = 400 if path in (RECALL_PATH, RPC_PATH) else 422
-        refusal = RequestError(status, "request", in_words(problems), hint=_taken(request))
+    # The originals know no 422.
+    status = 400 if path in (RECALL_PATH, RPC_PATH) else 422
+    refusal = RequestError(status, "request", in_words(problems), _taken(request))
+    if any(problem["type"] == "json_invalid" for problem in problems):
+        refusal = RequestError(400, "request", "The body is not JSON.", _DESCRIBED)
     return error_answer(refusal, path, (await memory_of(request)).root, sent=error.body)
 
 
 def _taken(request: Request) -> str:
     """Which fields a request to this route has: those of its body, or of its address."""
-    route = request.scope.get("route")
-    if not isinstance(route, APIRoute):
-        return ""
-    fields = list[str]()
-    for asked in (*route.dependant.body_params, *route.dependant.query_params):
-        model = asked.field_info.annotation
-        if isinstance(model, type) and issubclass(model, BaseModel):
-            fields += model.model_fields
+    taken = request.scope["route"].dependant
+    asked = (one.field_info.annotation for one in (*taken.body_params, *taken.query_params))
+    fields = [name for model in asked for name in getattr(model, "model_fields", ())]
     return f"It takes {', '.join(fields)}." if fields else ""
 
 
@@ -211,8 +204,7 @@ async def _refused(request: Request, error: HTTPException) -> Answer:
     if status == 405:
         allowed = _allowed(request)
         headers, message = {"Allow": allowed}, f"Use {allowed.replace(', ', ' or ')} here."
-    hint = f"The routes are described at {V1}/openapi.json"
-    refusal = RequestError(status, "request", message, hint=hint)
+    refusal = RequestError(status, "request", message, _DESCRIBED)
     return error_answer(refusal, request.url.path, (await memory_of(request)).root, headers)
 
 

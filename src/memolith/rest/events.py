@@ -6,9 +6,9 @@ import asyncio
 import os
 from collections.abc import AsyncIterator
 from contextlib import suppress
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Request
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 from prometheus_client import (
     CollectorRegistry,
@@ -67,21 +67,20 @@ class Metrics:
 
     def percentiles(self) -> dict[str, tuple[int, float, float]]:
         """Requests, median and 95th percentile in seconds of each route, as its buckets tell them."""
-        found = {}
-        for family in self._seconds.collect():
-            counts: dict[str, list[tuple[float, float]]] = {}
-            for sample in family.samples:
-                if sample.name.endswith("_bucket"):
-                    bucket = float(sample.labels["le"]), sample.value
-                    counts.setdefault(sample.labels["route"], []).append(bucket)
-            for route, buckets in counts.items():
-                total = buckets[-1][1]
-                middle, high = (
-                    next(le for le, count in buckets if count >= share * total)
-                    for share in (0.5, 0.95)
-                )
-                found[route] = int(total), middle, high
-        return found
+        (family,) = self._seconds.collect()
+        counts: dict[str, list[tuple[float, float]]] = {}
+        for sample in family.samples:
+            if sample.name.endswith("_bucket"):
+                bucket = float(sample.labels["le"]), sample.value
+                counts.setdefault(sample.labels["route"], []).append(bucket)
+
+        def at(share: float, buckets: list[tuple[float, float]]) -> float:
+            return next(le for le, count in buckets if count >= share * buckets[-1][1])
+
+        return {
+            route: (int(buckets[-1][1]), at(0.5, buckets), at(0.95, buckets))
+            for route, buckets in counts.items()
+        }
 
     def text(self, memory: Memory) -> bytes:
         """All of it in Prometheus' text format."""
@@ -99,26 +98,18 @@ class Events:
         self._root = os.path.realpath(memory.root)
         self.metrics = metrics
         self._listeners = set[asyncio.Queue[ServerSentEvent]]()
-        self._loop: asyncio.AbstractEventLoop | None = None
+        self.loop: asyncio.AbstractEventLoop | None = None  # while events can be published
         metrics.listeners.set_function(lambda: len(self._listeners))
 
-    def open(self) -> None:
-        """From now on events can be published, from any thread."""
-        self._loop = asyncio.get_running_loop()
-
-    def close(self) -> None:
-        """No more events."""
-        self._loop = None
-
     def publish_settings(self, report: Reconfiguration) -> None:
-        """Settings were read again."""
+        """Settings were read again, says any thread."""
         self._publish("settings", report.to_dict())
 
     def publish_files(self, changed: frozenset[str]) -> None:
-        """Files changed on the disk."""
-        paths = sorted({self._own(path) for path in changed} - {""})
-        if paths:
-            self._publish("change", {"paths": paths})
+        """Files changed on the disk, says any thread."""
+        paths = {os.path.relpath(path, self._root) for path in changed}
+        if own := sorted(filter(_is_of_memory, paths)):
+            self._publish("change", {"paths": own})
 
     async def listen(self) -> AsyncIterator[ServerSentEvent]:
         """The events from now on; FastAPI adds a sign of life when there are none for a while."""
@@ -131,22 +122,13 @@ class Events:
         finally:
             self._listeners.discard(waiting)
 
-    def _own(self, path: str) -> str:
-        """The path inside the profile if it is a file of the memory, else ""."""
-        inner = os.path.relpath(path, self._root)
-        parts = inner.split(os.sep)
-        if any(part.startswith(".") for part in parts):
-            return ""
-        known = inner in (layout.CONVERSATIONS, PROFILE_FILE)
-        return "/".join(parts) if known or inner.endswith(".md") else ""
-
     def _publish(self, kind: str, content: dict[str, object]) -> None:
-        if self._loop is not None:
+        if self.loop is not None:
             with suppress(RuntimeError):  # the loop was closed meanwhile: nobody listens any more
-                self._loop.call_soon_threadsafe(self._send, kind, content)
+                event = ServerSentEvent(event=kind, data=content)
+                self.loop.call_soon_threadsafe(self._send, event)
 
-    def _send(self, kind: str, content: dict[str, object]) -> None:
-        event = ServerSentEvent(event=kind, data=content)
+    def _send(self, event: ServerSentEvent) -> None:
         for waiting in self._listeners:
             if waiting.full():  # a listener that does not read learns that it missed something
                 while not waiting.empty():
@@ -155,15 +137,15 @@ class Events:
             waiting.put_nowait(event)
 
 
-async def _events(request: Request) -> Events:
-    events: Events = request.app.state.events
-    return events
+def _is_of_memory(path: str) -> bool:
+    if any(part.startswith(".") for part in path.split(os.sep)):
+        return False
+    return path in (layout.CONVERSATIONS, PROFILE_FILE) or path.endswith(".md")
 
 
 @router.get("/events", response_class=EventSourceResponse)
-async def listen(
-    events: Annotated[Events, Depends(_events)],
-) -> AsyncIterator[ServerSentEvent]:
+async def listen(request: Request) -> AsyncIterator[ServerSentEvent]:
     """Server-sent events: `change` with paths, `settings` with names, `missed` for slow readers."""
+    events: Events = request.app.state.events
     async for event in events.listen():
         yield event

@@ -11,10 +11,11 @@ import asyncio
 import hmac
 import logging
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from weakref import WeakSet
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import MutableHeaders
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -64,23 +65,6 @@ _TOO_LATE = (408, "timeout", "The body did not arrive in time.")
 _STOPPING = (503, "stopping", "The server is being stopped.")
 
 
-class _Cors(CORSMiddleware):
-    """Tells browsers that the pages the user has listed may call: as listed now, not at the start."""
-
-    def __init__(self, app: ASGIApp, memory: Memory) -> None:
-        super().__init__(
-            app,
-            allow_methods=_METHODS,
-            allow_headers=_SENT_HEADERS,
-            allow_private_network=True,
-            expose_headers=_READ_HEADERS,
-        )
-        self._memory = memory
-
-    def is_allowed_origin(self, origin: str) -> bool:
-        return origin in _listed(self._memory, pages=True)
-
-
 class Guard:
     """The outermost layer of the server."""
 
@@ -101,9 +85,8 @@ class Guard:
         self._count = count
         self._port = port
         self._on_stop = on_stop
-        self._cors = _Cors(self._serve, memory)
         self._open = Counter[bool]()  # requests and streams at this moment
-        self._streams = set[asyncio.Future[None]]()
+        self._streams = WeakSet[asyncio.Future[None]]()
         self._allowance = Allowance(MAX_REQUESTS_PER_SECOND, 1.0)
         self.guests = Guests(memory.profile.home)
 
@@ -116,137 +99,138 @@ class Guard:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse a request, or let it through with its body, and log it."""
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            await self.guests.close()
         if scope["type"] != "http":
-            if scope["type"] == "lifespan":
-                await self._app(scope, receive, send)
-                await self.guests.close()
             return  # web sockets are not spoken here
-        began, listens, reply = clock.monotonic(), _listens(scope), _Reply(send)
-        self._open[listens] += 1
+        began, request, reply = clock.monotonic(), Request(scope), _Reply(send)
+        cors = CORSMiddleware(
+            self._serve,
+            allow_origins=self._listed(pages=True),
+            allow_methods=_METHODS,
+            allow_headers=_SENT_HEADERS,
+            allow_private_network=True,
+            expose_headers=_READ_HEADERS,
+        )
+        self._open[_listens(request)] += 1
         try:
-            self._check_names(scope, Headers(scope=scope))  # before CORS, which asks for no token
-            await self._cors(scope, receive, reply)
-        except RequestError as error:
-            await self._refuse(error, scope, receive, reply)
-        except asyncio.CancelledError:  # the server stops, and has waited long enough
+            self._check_names(request)  # before CORS, which asks for no token
+            await cors(scope, receive, reply)
+        except (RequestError, asyncio.CancelledError) as error:
+            # Cancelled: the server stops, and has waited long enough.
+            reason = error if isinstance(error, RequestError) else RequestError(*_STOPPING)
             if not reply.status:
-                await self._refuse(RequestError(*_STOPPING), scope, receive, reply)
+                await self._refuse(reason, scope, receive, reply)
         finally:
-            self._open[listens] -= 1
-            self._note(scope, reply.status, clock.monotonic() - began)
+            self._open[_listens(request)] -= 1
+            seconds = clock.monotonic() - began
+            self._count(scope, reply.status, seconds)
+            named = [_shown(scope[name]) for name in ("method", "path")]
+            line = "msg=request method=%s path=%s status=%d ms=%.1f"
+            log.info(line, *named, reply.status, seconds * 1000)
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
-        headers = Headers(scope=scope)
+        request = Request(scope, receive)
         try:
-            self._check_load(scope)
-            grant = None
-            if _needs_token(scope):
-                grant = self._check_token(scope, headers)
-                self._check_rate()
-                _check_content_type(scope, headers)
-            body = await _body(scope, headers, receive)
-            async with self._application(grant, scope) as app:
-                if _listens(scope):
-                    await self._listen(app, scope, receive, send)
+            self._check_load(request)
+            grant = self._check_token(request)
+            if not (_is_open(request) or _is_of_page(request)):
+                if not self._allowance.take():
+                    raise RequestError(*_TOO_MANY)
+                _check_content_type(request)
+            body = b"" if _listens(request) else await _body(request)
+            async with self._application(grant, request) as app:
+                if _listens(request):
+                    await self._listen(app, request, send)
                 else:
                     await app(scope, replayed(body, receive), send)
-        except (RequestError, MemolithError) as error:
+        except MemolithError as error:
             await self._refuse(error, scope, receive, send)
 
-    async def _refuse(self, error: Exception, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _refuse(
+        self, error: MemolithError, scope: Scope, receive: Receive, send: Send
+    ) -> None:
         await error_answer(error, scope["path"], self._memory.root)(scope, receive, send)
 
     @asynccontextmanager
-    async def _application(self, grant: Grant | None, scope: Scope) -> AsyncIterator[ASGIApp]:
+    async def _application(self, grant: Grant | None, request: Request) -> AsyncIterator[ASGIApp]:
         """What answers: for another profile, with its memory."""
         if grant is None:
             yield self._app
             return
-        async with self.guests.visit(grant, scope["path"], listens=_listens(scope)) as guest:
-            scope.setdefault("state", {})["memory"] = guest.memory
-            yield await guest.agents() if scope["path"].startswith(PATH) else self._app
+        path = request.scope["path"]
+        async with self.guests.visit(grant, path, listens=_listens(request)) as guest:
+            request.state.memory = guest.memory
+            yield await guest.agents() if path.startswith(PATH) else self._app
 
-    async def _listen(self, app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _listen(self, app: ASGIApp, request: Request, send: Send) -> None:
         """A stream is open as long as its caller may listen, and comes to a proper end."""
         reply = _Reply(send)
-        stream = asyncio.ensure_future(app(scope, receive, reply))
+        stream = asyncio.ensure_future(app(request.scope, request.receive, reply))
         self._streams.add(stream)
-        try:
+        with suppress(RequestError, asyncio.CancelledError):
             while not (await asyncio.wait({stream}, timeout=_LOOK_SECONDS))[0]:
-                self._check_again(scope, stream)
-            if not stream.cancelled():
-                stream.result()
-        finally:
-            self._streams.discard(stream)
-            stream.cancel()
+                self._check_names(request)
+                self._check_token(request)
+            stream.result()
+        stream.cancel()
         if reply.status and not reply.is_whole:
             await send({"type": "http.response.body"})
 
-    def _check_again(self, scope: Scope, stream: asyncio.Future[None]) -> None:
-        headers = Headers(scope=scope)
-        try:
-            self._check_names(scope, headers)
-            if _needs_token(scope):
-                self._check_token(scope, headers)
-        except RequestError:
-            stream.cancel()
+    def _listed(self, *, pages: bool) -> set[str]:
+        """The web pages that the user has listed, or the names of this server."""
+        entries = (entry.lower() for entry in self._memory.config.serve.allow)
+        return {entry for entry in entries if ("://" in entry or entry == "null") == pages}
 
-    def _check_names(self, scope: Scope, headers: Headers) -> None:
+    def _check_names(self, request: Request) -> None:
         """The host, and the web page if there is one.
 
         Pages that the user has listed may call the routes, but not our own page, which goes by a cookie.
         """
         for name in _SINGLE_HEADERS:
-            if len(headers.getlist(name)) > 1:
+            if len(request.headers.getlist(name)) > 1:
                 raise RequestError(400, "request", f"The header {name} was sent twice.")
         names = {"127.0.0.1", "localhost", "[::1]", self._memory.config.serve.host.lower()}
-        names |= _listed(self._memory, pages=False)
+        names |= self._listed(pages=False)
         hosts = {f"{name}:{self._port}" for name in names} | (names if self._port == 80 else set())
-        if headers.get("host", "").lower() not in hosts:
+        if request.headers.get("host", "").lower() not in hosts:
             raise RequestError(*_OTHER_HOST)
         origins = {None, *(f"http://{host}" for host in hosts)}
-        if not _is_of_page(scope):
-            origins |= _listed(self._memory, pages=True)
-        if headers.get("origin") not in origins:
+        if not _is_of_page(request):
+            origins |= self._listed(pages=True)
+        if request.headers.get("origin") not in origins:
             raise RequestError(*_OTHER_PAGE)
 
-    def _check_load(self, scope: Scope) -> None:
-        listens = _listens(scope)
+    def _check_load(self, request: Request) -> None:
+        listens = _listens(request)
         limit = MAX_STREAMS if listens else MAX_AT_ONCE
-        if self._open[listens] > limit and not _is_open(scope):
+        if self._open[listens] > limit and not _is_open(request):
             raise RequestError(*_BUSY)
 
-    def _check_rate(self) -> None:
-        if not self._allowance.take():
-            raise RequestError(*_TOO_MANY)
-
-    def _check_token(self, scope: Scope, headers: Headers) -> Grant | None:
+    def _check_token(self, request: Request) -> Grant | None:
         """Whose profile is called: None for the server's own; raises RequestError without a right token."""
-        scheme, _, given = headers.get("authorization", "").partition(" ")
-        if scheme.lower() != "bearer":
-            given = headers.get("x-callback-token", "") if scope["path"] == RECALL_PATH else ""
-        given = given.strip()
-        token, grant = self._token(), None
-        if token and hmac.compare_digest(token.encode(), given.encode(errors="replace")):
+        if _is_open(request) or _is_of_page(request):
             return None
-        with _logging_problems():
+        path = request.scope["path"]
+        scheme, _, given = request.headers.get("authorization", "").partition(" ")
+        if scheme.lower() != "bearer":
+            given = request.headers.get("x-callback-token", "") if path == RECALL_PATH else ""
+        given, grant = given.strip(), None
+        try:
+            # As its file has it now: a rotated one counts from the next request on.
+            with Folder(self._memory.root) as folder:
+                token = read_token(folder)
+            if token and hmac.compare_digest(token.encode(), given.encode(errors="replace")):
+                return None
             grant = self.guests.grants.of(given)
+        except MemolithError as error:  # a file that cannot be read allows nobody
+            log.warning("token refused: %s", error.message)
         if grant is None:
             raise RequestError(*_NO_TOKEN)
-        if scope["path"] in _OWN_PATHS:
+        if path in _OWN_PATHS:
             raise RequestError(*_NOT_YOURS)
         return grant
-
-    def _token(self) -> str:
-        """The token as its file has it now: a rotated one counts from the next request on."""
-        with _logging_problems(), Folder(self._memory.root) as folder:
-            return read_token(folder)
-        return ""
-
-    def _note(self, scope: Scope, status: int, seconds: float) -> None:
-        self._count(scope, status, seconds)
-        named = [_shown(scope[name]) for name in ("method", "path")]
-        log.info("msg=request method=%s path=%s status=%d ms=%.1f", *named, status, seconds * 1000)
 
 
 class _Reply:
@@ -268,28 +252,17 @@ class _Reply:
         await self._send(message)
 
 
-@contextmanager
-def _logging_problems() -> Iterator[None]:
-    """A file of tokens that cannot be read allows nobody; the log says why."""
-    try:
-        yield
-    except MemolithError as error:
-        log.warning("token refused: %s", error.message)
-
-
-async def _body(scope: Scope, headers: Headers, receive: Receive) -> bytes:
+async def _body(request: Request) -> bytes:
     """The whole body, within its limits of size and time."""
-    if _listens(scope):
-        return b""
-    limit = MAX_RECALL_BYTES if scope["path"] == RECALL_PATH else MAX_BODY_BYTES
+    limit = MAX_RECALL_BYTES if request.scope["path"] == RECALL_PATH else MAX_BODY_BYTES
     message = f"The body is larger than {limit:,} bytes."
     too_large = RequestError(413, "too-large", message, "Send less at a time.")
-    announced, body = headers.get("content-length", ""), bytearray()
+    announced, body = request.headers.get("content-length", ""), bytearray()
     if announced.isdecimal() and int(announced[:20]) > limit:
         raise too_large
     try:
         async with asyncio.timeout(TIMEOUT_SECONDS):
-            async for piece in Request(scope, receive).stream():
+            async for piece in request.stream():
                 body += piece
                 if len(body) > limit:
                     raise too_large
@@ -300,36 +273,27 @@ async def _body(scope: Scope, headers: Headers, receive: Receive) -> bytes:
     return bytes(body)
 
 
-def _check_content_type(scope: Scope, headers: Headers) -> None:
-    given = headers.get("content-type")
-    has_body = headers.get("content-length", "0") != "0" or "transfer-encoding" in headers
-    if scope["method"] in ("GET", "HEAD", "OPTIONS") or (given is None and not has_body):
+def _check_content_type(request: Request) -> None:
+    given = request.headers.get("content-type")
+    length = request.headers.get("content-length", "0")
+    has_body = length != "0" or "transfer-encoding" in request.headers
+    if request.method in ("GET", "HEAD", "OPTIONS") or (given is None and not has_body):
         return
     if (given or "").partition(";")[0].strip().lower() != "application/json":
         raise RequestError(*_NOT_JSON)
 
 
-def _listed(memory: Memory, *, pages: bool) -> set[str]:
-    """The web pages that the user has listed, or the names of this server."""
-    entries = (entry.lower() for entry in memory.config.serve.allow)
-    return {entry for entry in entries if ("://" in entry or entry == "null") == pages}
+def _is_open(request: Request) -> bool:
+    return request.scope["path"] in _OPEN_PATHS and request.method in ("GET", "HEAD")
 
 
-def _needs_token(scope: Scope) -> bool:
-    return not (_is_open(scope) or _is_of_page(scope))
+def _is_of_page(request: Request) -> bool:
+    return f"{request.scope['path']}/".startswith(f"{PAGE}/")
 
 
-def _is_open(scope: Scope) -> bool:
-    return scope["path"] in _OPEN_PATHS and scope["method"] in ("GET", "HEAD")
-
-
-def _is_of_page(scope: Scope) -> bool:
-    return scope["path"] == PAGE or bool(scope["path"].startswith(f"{PAGE}/"))
-
-
-def _listens(scope: Scope) -> bool:
+def _listens(request: Request) -> bool:
     """Whether the caller waits for news, and asks for nothing."""
-    return bool(scope["path"].startswith(_STREAMS)) and scope["method"] == "GET"
+    return request.scope["path"].startswith(_STREAMS) and request.method == "GET"
 
 
 def _shown(text: str) -> str:

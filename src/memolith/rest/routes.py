@@ -10,21 +10,10 @@ import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from datetime import date
-from types import NoneType
-from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, get_args, get_type_hints
 
 from fastapi import APIRouter, Depends, Query, Request, Response
-from pydantic import (
-    AfterValidator,
-    AwareDatetime,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    create_model,
-)
-from pydantic_core import PydanticCustomError
+from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, create_model
 
 from memolith.config.edit import set_setting as change_setting
 from memolith.config.load import known_setting
@@ -37,7 +26,7 @@ from memolith.jobs.api import Jobs
 from memolith.jobs.files import Files
 from memolith.jobs.reports import Experiences, FlushReport, JobDiff, JobReport
 from memolith.jobs.worker import rebuild_index, run_in_process
-from memolith.mcp_server.tool import allows_secrets
+from memolith.mcp_server.tool import allows_secrets, arguments_of
 from memolith.memory import Memory
 from memolith.reports import InitReport, SettingChange, Settings, SettingValue, SyncReport
 from memolith.rest.answers import NAMES, V1, RequestError, answer_model
@@ -70,51 +59,24 @@ def check_secrets(memory: Memory, asked: bool) -> bool:
     return asked
 
 
-def _no_number(value: object) -> object:
-    """Days and moments are text: a number would be taken for seconds."""
-    if isinstance(value, int | float):
-        raise PydanticCustomError("type", "Input should be text such as 2026-11-15")
-    return value
-
-
-_Text = BeforeValidator(_no_number)
-_Day = Annotated[date, Field(strict=False), _Text]
-_Moment = Annotated[AwareDatetime, Field(strict=False), _Text]
 _Question = Annotated[str, Field(max_length=8192)]
-_Page = Annotated[int, Field(ge=1, le=1000)]
+_Limit = Annotated[int, Field(ge=1, le=1000)]
+_Chars = Annotated[int, Field(ge=0, le=1_000_000)]  # as many as the setting may say
+_Moment = Annotated[AwareDatetime, Field(strict=False)]  # it is written as text
 _Pairs = Annotated[  # of metadata, as ticket=12
     list[Annotated[str, Field(pattern="^[^=]+=")]],
     AfterValidator(lambda pairs: dict(pair.split("=", 1) for pair in pairs)),
 ]
 _Value = bool | int | float | str | list[str]
 
+# What JSON has in the place of a type: the memory reads days by itself.
+_NAMES = NAMES | {
+    "Iterable": list, "Mapping": dict, "Sequence": list, "date": str, "datetime": _Moment,
+}  # fmt: skip
 # What an argument may be, by its name; without an entry, what its signature says.
-_ARGUMENTS: Mapping[str, Any] = {
-    "about": _Question,
-    "as_of": _Day,
-    "expires": _Moment,
-    "keywords": list[str],
-    "known": list[str],
-    "message": Annotated[str, Field(max_length=100_000)],
-    "metadata": dict[str, object],
-    "path": str,
-    "question": _Question,
-    "said": _Moment,
-    "since": _Day,
-    "text": Annotated[str, Field(min_length=1)],
-    "timestamp": _Moment,
-    "turns": Annotated[str, Field(min_length=1)] | list[dict[str, object]],
-    "until": _Day,
-}
-# Smallest and largest. Characters: as many as the setting may say, which is what is read of each file.
-_NUMBERS: Mapping[str, tuple[int, int]] = {
-    "first_line": (1, 1_000_000_000),
-    "limit": (1, 100),
-    "lines": (0, 1_000_000_000),
-    "max_chars": (0, 1_000_000),
-    "max_tokens": (0, 1_000_000_000),
-    "offset": (0, 1_000_000_000),
-}
+_ARGUMENTS = {
+    "about": _Question, "limit": _Limit, "max_chars": _Chars, "path": str, "question": _Question,
+}  # fmt: skip
 # For callers in the same process.
 _NOT_ASKED = ("copy_linked", "deadline_seconds", "progress", "sources")
 
@@ -124,7 +86,7 @@ def newest_first(found: Records) -> Records:
     return Records(found[::-1], found.warnings, found.total, found.hidden)
 
 
-def list_turns(memory: Memory, chat: str | None = None, limit: _Page = 100) -> Turns:
+def list_turns(memory: Memory, chat: str | None = None, limit: int = 100) -> Turns:
     """The newest turns of a chat, or of all."""
     found = memory.chats.turns(chat)
     return Turns(turns=found[max(0, len(found) - limit) :], total=len(found))
@@ -191,7 +153,7 @@ def flush(
     )
 
 
-def experiences(memory: Memory, limit: _Page = 20) -> Experiences:
+def experiences(memory: Memory, limit: int = 20) -> Experiences:
     """The newest experiences, newest first, and how many there are."""
     kept = memory.jobs.experiences()
     return Experiences(count=len(kept), experiences=kept[::-1][:limit])
@@ -210,8 +172,7 @@ class Route:
     apart: bool = False  # in a process of its own
     fixed: Mapping[str, object] = field(default_factory=dict)  # arguments that nobody sends
     then: Callable[[Any], Any] | None = None  # what is made of the result
-    arguments: Mapping[str, Any] = field(default_factory=dict)  # that are not as usual
-    defaults: Mapping[str, object] = field(default_factory=dict)
+    fields: Mapping[str, Any] = field(default_factory=dict)  # of requests, that are not as usual
 
     method = property(lambda self: self.at.partition(" ")[0])
     path = property(lambda self: self.at.partition(" ")[2])
@@ -219,24 +180,24 @@ class Route:
 
 ROUTES = (
     Route("POST /records", Memory.remember, "records", writes=True, creates=True),
-    Route("GET /records", Memory.records, "records", then=newest_first, defaults={"limit": 20}, arguments={"limit": _Page, "metadata": _Pairs}),
+    Route("GET /records", Memory.records, "records", then=newest_first, fields={"limit": (_Limit, 20), "metadata": (_Pairs, {})}),
     Route("POST /notes", Memory.save_note, "records", writes=True, creates=True),
     Route("GET /records/{record_id}", Memory.get_record, "records"),
     Route("PATCH /records/{record_id}", Memory.update, "records", writes=True),
     Route("DELETE /records/{record_id}", Memory.forget, "records"),
     Route("POST /records/{record_id}/supersede", Memory.supersede, "records", writes=True, creates=True),
-    Route("POST /search", Memory.search, "search", arguments={"text": _Question}),
+    Route("POST /search", Memory.search, "search", fields={"text": (_Question, ...)}),
     Route("GET /session-start", Memory.session_start, "context"),
     Route("POST /context", Memory.context, "context"),
     Route("POST /recall", Memory.recall, "context"),
     Route("GET /recap", Chats.recap, "context"),
     Route("POST /used", Memory.used, "context", key="noted"),
-    Route("POST /turns", Chats.log, "chats", writes=True, creates=True, defaults={"platform": "rest"}),
+    Route("POST /turns", Chats.log, "chats", writes=True, creates=True, fields={"platform": (str, "rest")}),
     Route("GET /turns", list_turns, "chats"),
     Route("GET /passage", Memory.get, "files"),
     Route("GET /files", Files.tree, "files", key="files"),
     Route("GET /days", Files.days, "files", key="days"),
-    Route("GET /days/{day}", Files.day, "files", arguments={"day": _Day}),
+    Route("GET /days/{day}", Files.day, "files"),
     Route("GET /logs", Files.list, "files", key="logs"),
     Route("GET /file", Files.read, "files"),
     Route("PUT /file", Files.write, "files"),
@@ -267,7 +228,7 @@ ROUTES = (
     Route("GET /dream", Jobs.dream_status, "jobs", apart=True),
     Route("GET /dream/explain", Jobs.explain, "jobs", apart=True),
     Route("GET /experiences", experiences, "experiences"),
-    Route("POST /experiences/query", Jobs.query_experiences, "experiences", arguments={"text": _Question}),
+    Route("POST /experiences/query", Jobs.query_experiences, "experiences", fields={"text": (_Question, ...)}),
     Route("GET /relationships", Jobs.relationships, "experiences"),
     Route("GET /status", Memory.status, "health"),
 )  # fmt: skip
@@ -367,37 +328,23 @@ def _parameters(route: Route) -> Iterator[inspect.Parameter]:
     yield inspect.Parameter("response", kind, annotation=Response)
     for name in in_path:
         yield inspect.Parameter(name, kind, annotation=str)
-    if model is not None:
-        asked: Any = Annotated[model, Query()] if route.method == "GET" else model
-        needs = any(one.is_required() for one in model.model_fields.values())
-        default = inspect.Parameter.empty if needs or route.method == "GET" else model()
-        yield inspect.Parameter("asked", kind, annotation=asked, default=default)
+    if model.model_fields:
+        in_query: Any = Annotated[model, Query()]
+        if route.method == "GET":
+            yield inspect.Parameter("asked", kind, annotation=in_query)
+        else:
+            needs = any(one.is_required() for one in model.model_fields.values())
+            default = inspect.Parameter.empty if needs else model()
+            yield inspect.Parameter("asked", kind, annotation=model, default=default)
 
 
-def _request_model(route: Route, in_path: Sequence[str]) -> type[BaseModel] | None:
+def _request_model(route: Route, in_path: Sequence[str]) -> type[BaseModel]:
     """The body of a request, or its query: exactly these names, in a body of exactly these types."""
     is_body = route.method != "GET"
-    hints = get_type_hints(route.call, localns=NAMES, include_extras=True)
-    fields: Any = {}
-    for name, parameter in list(inspect.signature(route.call).parameters.items())[1:]:
-        if name not in (*in_path, *_NOT_ASKED, *route.fixed):
-            default = ... if parameter.default is parameter.empty else parameter.default
-            usual = route.arguments.get(name) or _argument(name, hints[name])
-            fields[name] = (usual, route.defaults.get(name, default))
+    omitted = {*in_path, *_NOT_ASKED, *route.fixed}
+    fields = arguments_of(route.call, omitted, _ARGUMENTS, _NAMES) | {**route.fields}
     if route.writes:
         fields["kind"] = (SessionKind, "main")
-    if not fields:
-        return None
-    config = ConfigDict(extra="forbid", strict=is_body)
     title = "".join(word.capitalize() for word in route.call.__name__.split("_"))
+    config = ConfigDict(extra="forbid", strict=is_body)
     return create_model(f"{title}{'Body' if is_body else 'Query'}", __config__=config, **fields)
-
-
-def _argument(name: str, hint: Any) -> Any:
-    if get_origin(hint) is Annotated:
-        return hint
-    usual = _ARGUMENTS.get(name, hint)
-    if name in _NUMBERS:
-        least, most = _NUMBERS[name]
-        usual = Annotated[int, Field(ge=least, le=most)]
-    return usual | None if NoneType in get_args(hint) and usual is not hint else usual

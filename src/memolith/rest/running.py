@@ -23,14 +23,10 @@ _KEEP_ALIVE_SECONDS = 30
 _GOODBYE_SECONDS = 3  # for requests that are still being answered when we are told to stop
 # Connections, most of which rest; requests are counted by the guard. Above it, file handles run out.
 _MAX_CONNECTIONS = 900
-PAIRS = "msg="  # what we log as pairs begins so; any other message becomes one pair
+_PAIRS = "msg="  # what we log as pairs begins so; any other message becomes one pair
 # Libraries that log each of their steps, such as every change of a file.
 _TALKATIVE = ("uvicorn", "mcp")
-_LATE = b'{"error":{"kind":"timeout","message":"The headers did not arrive in time.","hint":""}}'
-_TOO_LATE = b"\r\n".join((
-    b"HTTP/1.1 408 Request Timeout", b"Content-Type: application/json", b"Connection: close",
-    b"Content-Length: %d" % len(_LATE), b"", _LATE,
-))  # fmt: skip
+_TOO_LATE = b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 
 
 class LogLine(logging.Formatter):
@@ -40,8 +36,8 @@ class LogLine(logging.Formatter):
         """The line."""
         moment = self.formatTime(record, "%Y-%m-%dT%H:%M:%S")
         text = " ".join(record.getMessage().splitlines())
-        if not str(record.msg).startswith(PAIRS):
-            text = f"{PAIRS}{json.dumps(text, ensure_ascii=False)}"
+        if not str(record.msg).startswith(_PAIRS):
+            text = f"{_PAIRS}{json.dumps(text, ensure_ascii=False)}"
         line = f"time={moment} level={record.levelname.lower()} logger={record.name} {text}"
         return f"{line}\n{self.formatException(record.exc_info)}" if record.exc_info else line
 
@@ -107,43 +103,23 @@ class _Server(uvicorn.Server):
 class ImpatientProtocol(H11Protocol):
     """A connection that is closed when the headers of a request do not arrive in time.
 
-    uvicorn waits for their end for ever. The time runs from the connection, or from the first byte of
-    a further request. (The guard limits the time of a body.)
+    uvicorn waits for their end for ever. (The guard limits the time of a body.)
     """
 
-    _timer: asyncio.TimerHandle | None = None
-
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Somebody connects."""
+        """Somebody connects, and has to say what for."""
         super().connection_made(transport)
-        self._start_timer()
+        self._look(self)
 
-    def data_received(self, data: bytes) -> None:
-        """Some bytes of a request, which may be all of its headers."""
-        super().data_received(data)
-        # No cycle before the first request, whatever its type says.
-        if self.cycle is None or self.cycle.response_complete:  # type: ignore[redundant-expr]
-            self._start_timer()
-        else:
-            self._stop_timer()
+    def _look(self, before: object) -> None:
+        """Close it if the headers that are missing were missing at the look `before` already."""
+        from memolith.rest import guard
 
-    def connection_lost(self, exc: Exception | None) -> None:
-        """The connection is gone."""
-        self._stop_timer()
-        super().connection_lost(exc)
-
-    def _start_timer(self) -> None:
-        if self._timer is None:
-            from memolith.rest import guard
-
-            self._timer = self.loop.call_later(guard.TIMEOUT_SECONDS, self._close_late)
-
-    def _stop_timer(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-
-    def _close_late(self) -> None:
-        if self.conn.our_state is h11.IDLE and self.conn.trailing_data[0]:
-            self.transport.write(_TOO_LATE)
-        self.transport.close()
+        begun = self.conn.our_state is h11.IDLE and self.conn.trailing_data[0]
+        # Between two requests it may rest; before the first there is no cycle, whatever its type says.
+        missing = self.cycle if begun or self.cycle is None else self
+        if missing is not self and missing is before:
+            self.transport.write(_TOO_LATE if begun else b"")
+            self.transport.close()
+        elif not self.transport.is_closing():
+            self.loop.call_later(guard.TIMEOUT_SECONDS, self._look, missing)

@@ -5,34 +5,29 @@
 
 from __future__ import annotations
 
-import logging
-import uuid
-from collections.abc import Callable, Mapping
-from typing import Annotated, Literal, TypeVar
+from collections.abc import Callable
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Response
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from memolith.errors import MemolithError
+from memolith.mcp_server.tool import arguments_of
 from memolith.memory import Memory
 from memolith.rest.answers import (
     ERRORS,
     RECALL_PATH,
     RPC_PATH,
-    Answer,
     Json,
     RequestError,
-    detail_of,
+    error_answer,
     in_words,
-    rpc_failure,
-    status_of,
+    rpc_answer,
 )
 from memolith.rest.routes import TheMemory, check_secrets
 from memolith.results import WEAK, Recap, Turn
 from memolith.types import iso
 
-M = TypeVar("M", bound=BaseModel)
-log = logging.getLogger("memolith.rpc")
 router = APIRouter()
 
 _MAX_INPUT_CHARS = 8192
@@ -174,29 +169,6 @@ class RpcAnswer(BaseModel):
     error: dict[str, str] | None = None
 
 
-class Params(BaseModel):
-    """What every method takes."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-    profileId: str | None = None  # noqa: N815 - the name on the wire
-
-
-class GetParams(Params):
-    """Of `memory.getFile`."""
-
-    path: str
-    includeSecret: bool = False  # noqa: N815 - the name on the wire
-
-
-class WriteParams(Params):
-    """Of `memory.writeFile`; `version` is that of the file that was read."""
-
-    path: str
-    content: str
-    version: str = ""
-
-
 @router.post(
     RPC_PATH,
     tags=["rpc"],
@@ -206,57 +178,55 @@ class WriteParams(Params):
 )
 def rpc(body: RpcRequest, memory: TheMemory) -> Json | Response:
     """Call a method: `memory.listLogs`, `memory.getFile` or `memory.writeFile`."""
-    audit = str(uuid.uuid4())
-    envelope: Json = {"auditId": audit} if body.id is None else {"id": body.id, "auditId": audit}
     try:
-        result = _call(memory, body)
-    except (MemolithError, RequestError) as error:
-        log.info("msg=rpc audit=%s ok=false kind=%s", audit, error.kind)
-        return Answer({**envelope, **rpc_failure(detail_of(error, memory.root))}, status_of(error))
-    log.info("msg=rpc audit=%s ok=true method=%s", audit, body.method)
-    return {**envelope, "ok": True, "result": result}
+        return rpc_answer(body.id, ok=True, result=_call(memory, body))
+    except MemolithError as error:
+        return error_answer(error, RPC_PATH, memory.root, sent=body.model_dump())
 
 
 def _call(memory: Memory, request: RpcRequest) -> Json:
     if request.method not in _METHODS:
         hint = f"Use {', '.join(_METHODS)}."
-        raise RequestError(404, "method-not-found", "There is no such method.", hint=hint)
-    kind, method = _METHODS[request.method]
-    params = _read(kind, request.params)
-    # A server has one profile; a call that means another must not touch this one.
-    if params.profileId not in (None, memory.profile.name):
-        hint = "Leave profileId out."
-        raise RequestError(404, "profile", "This server serves another profile.", hint=hint)
-    return method(memory, params)
-
-
-def _read(kind: type[M], content: object) -> M:
+        raise RequestError(404, "method-not-found", "There is no such method.", hint)
+    method, params = _METHODS[request.method]
     try:
-        return kind.model_validate(content)
+        given = vars(params.model_validate(request.params))
     except ValidationError as error:
-        taken = f"It takes {', '.join(kind.model_fields)}."
-        raise RequestError(400, "request", in_words(error.errors()), hint=taken) from None
+        taken = f"It takes {', '.join(params.model_fields)}."
+        raise RequestError(400, "request", in_words(error.errors()), taken) from None
+    # A server has one profile; a call that means another must not touch this one.
+    if given.pop("profileId") not in (None, memory.profile.name):
+        hint = "Leave profileId out."
+        raise RequestError(404, "profile", "This server serves another profile.", hint)
+    return method(memory, **given)
 
 
-def _list_logs(memory: Memory, _: Params) -> Json:
+def _list_logs(memory: Memory) -> Json:
     files = [{"name": path.rpartition("/")[2], "path": path} for path in memory.files.list()]
     return {"files": files}
 
 
-def _get_file(memory: Memory, params: GetParams) -> Json:
-    include_secret = check_secrets(memory, params.includeSecret)
-    return memory.files.read(params.path, include_secret=include_secret).to_dict()
+def _get_file(memory: Memory, path: str, includeSecret: bool = False) -> Json:  # noqa: N803
+    include_secret = check_secrets(memory, includeSecret)
+    return memory.files.read(path, include_secret=include_secret).to_dict()
 
 
-def _write_file(memory: Memory, params: WriteParams) -> Json:
-    report = memory.files.write(params.path, params.content, params.version)
+def _write_file(memory: Memory, path: str, content: str, version: str = "") -> Json:
+    """`version` is that of the file that was read."""
+    report = memory.files.write(path, content, version)
     result: Json = {"ok": True, "version": report.version, "backup": report.backup}
     # The original has no such key: it is there only when something is wrong.
     return {**result, "warnings": list(report.warnings)} if report.warnings else result
 
 
-_METHODS: Mapping[str, tuple[type[Params], Callable[..., Json]]] = {
-    "memory.listLogs": (Params, _list_logs),
-    "memory.getFile": (GetParams, _get_file),
-    "memory.writeFile": (WriteParams, _write_file),
+def _with_params(method: Callable[..., Json]) -> tuple[Callable[..., Json], type[BaseModel]]:
+    fields = {"profileId": (str | None, None), **arguments_of(method)}
+    config = ConfigDict(extra="forbid", strict=True)
+    return method, create_model("Params", __config__=config, **fields)
+
+
+_METHODS = {
+    "memory.listLogs": _with_params(_list_logs),
+    "memory.getFile": _with_params(_get_file),
+    "memory.writeFile": _with_params(_write_file),
 }
