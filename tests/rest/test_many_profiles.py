@@ -207,6 +207,7 @@ def test_a_busy_profile_holds_up_no_other(
 
     async def ask() -> tuple[list[int], float]:
         with Memory(profile="operator", create=True) as memory:
+            memory.init()
             transport = httpx2.ASGITransport(app=build_app(memory, port=PORT))
             async with httpx2.AsyncClient(transport=transport, base_url=URL) as client:
                 path = "/api/v1/status"

@@ -7,21 +7,14 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from datetime import date, datetime
-from functools import cache
+from functools import cache, cached_property
 from importlib import resources
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
-from pydantic import (
-    AwareDatetime,
-    BaseModel,
-    ConfigDict,
-    Field,
-    ValidationError,
-    model_validator,
-)
+from pydantic import BaseModel, ConfigDict, ValidationError, create_model, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
 from memolith.config.sections import Config
@@ -34,7 +27,7 @@ from memolith.text.cleaning import clean, shown_path
 from memolith.text.quotation import NOTICE, quoted, quoted_line, source
 from memolith.text.terms import keywords
 from memolith.text.wording import leading_to
-from memolith.types import Citation, Progress, Record, Sensitivity, SessionKind, wire_names
+from memolith.types import Citation, Progress, Record, SessionKind, wire_names
 from memolith.visibility import Patterns, trust_label
 
 Found = TypeVar("Found", bound=Hit | Record)
@@ -53,7 +46,6 @@ _JSON_TYPES: Mapping[object, JsonType] = {
     str: "string", bool: "boolean", int: "integer", float: "number", NoneType: "null",
     Citation: "string", date: "string", datetime: "string",
 }  # fmt: skip
-_LAST = ("session_kind",)  # of the arguments in a schema: the others matter more
 
 
 class ArgumentError(MemolithError):
@@ -62,12 +54,6 @@ class ArgumentError(MemolithError):
     kind = "argument"
 
 
-Question = Annotated[str, Field(max_length=8000)]
-Asked = Annotated[str, Field(min_length=1, max_length=8000)]
-RecordId = Annotated[str, Field(min_length=4, max_length=100)]
-Whole = Annotated[int, Field(ge=1)]
-Confidence = Annotated[float, Field(ge=0, le=1)]
-Moment = Annotated[AwareDatetime, Field(strict=False)]  # it may be written as text
 Nothing = SkipJsonSchema[None]
 
 
@@ -87,92 +73,6 @@ class Arguments(BaseModel):
         }
 
 
-class InSession(Arguments):
-    """Arguments with the kind of session the call is made in."""
-
-    session_kind: SessionKind | Nothing = None
-
-
-class Message(InSession):
-    """A message that is about to be answered."""
-
-    message: str = Field(max_length=100_000)
-    known: list[str] = []
-    chat: str = Field("", max_length=200)
-
-
-class Recall(InSession):
-    """A question, in the words of the original tools."""
-
-    query: Asked
-    top_k: int = Field(5, ge=1, le=20)
-
-
-class Groups(Arguments):
-    """How to group what is known."""
-
-    by: Literal["entity", "category", "session"] = "entity"
-    limit: int = Field(20, ge=1, le=30)
-
-
-class Search(Arguments):
-    """A question."""
-
-    query: Question
-    maxResults: int = Field(10, ge=1, le=100)  # noqa: N815 - the name of the original tool
-    include_secret: bool = False
-
-
-class Lines(Arguments):
-    """A file or citation, and which of its lines."""
-
-    path: str = Field(min_length=1, max_length=1000)
-    first: Whole | Nothing = Field(None, alias="from")
-    lines: Whole | Nothing = None
-    include_secret: bool = False
-
-
-class Remember(InSession):
-    """A record."""
-
-    text: str = Field(min_length=1)
-    category: str = Field("note", min_length=1, max_length=100)
-    sensitivity: Sensitivity = "private-user"
-    supersedes: RecordId | Nothing = None
-    confidence: Confidence = 1
-    timestamp: Moment | Nothing = None
-
-
-class Manage(Arguments):
-    """An action, and what it takes."""
-
-    action: Literal["save", "search", "list", "index", "delete"]
-    content: str = Field("", min_length=1)
-    category: Literal["fact", "preference", "event", "summary"] | Nothing = None
-    keywords: list[str] = []
-    metadata: Json = {}
-    confidence: Confidence = 1
-    timestamp: Moment | Nothing = None
-    query: Question | Nothing = None
-    limit: int = Field(20, ge=1, le=100)
-    offset: int = Field(0, ge=0)
-    id: RecordId | Nothing = None
-    confirm: bool = False
-
-    @model_validator(mode="after")
-    def _what_it_needs(self) -> Manage:
-        needed = {"save": "content", "search": "query", "delete": "id"}.get(self.action)
-        if needed and needed not in self.model_fields_set:
-            raise ValueError(f"action {self.action} needs the argument {needed}")
-        return self
-
-
-class Dream(Arguments):
-    """What to do about dreaming."""
-
-    action: Literal["status", "run", "dry-run"]
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
     """One call of a tool: the memory it is about, the kind of session, and where to report progress."""
@@ -182,15 +82,15 @@ class Call:
     kind: SessionKind = "main"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Tool:
     """One tool, as it is listed and as it is run."""
 
-    run: Callable[[Call, Any], types.CallToolResult]
+    run: Callable[..., types.CallToolResult]
     title: str
-    arguments: type[Arguments]
     answers: Mapping[str, JsonType]  # the keys of an answer, and what each holds
     _: KW_ONLY
+    in_session: bool = False  # may say in what kind of session the call is made
     read_only: bool = False
     destructive: bool = False
     idempotent: bool = False
@@ -201,38 +101,51 @@ class Tool:
         """What a client calls it by."""
         return self.run.__name__
 
+    @cached_property
+    def arguments(self) -> type[Arguments]:
+        """Its arguments, as the signature of its function has them."""
+        fields = arguments_of(self.run)
+        if self.in_session:
+            fields["session_kind"] = (SessionKind | Nothing, None)
+        return create_model(self.name, __base__=Arguments, **fields)
+
+    @cached_property
+    def _properties(self) -> dict[str, Json]:
+        """The JSON Schema of each argument, as short as a model's context deserves."""
+        found: dict[str, Json] = self.arguments.model_json_schema()["properties"]
+        for schema in found.values():
+            del schema["title"]
+            if schema.get("default", 0) in (None, "", [], {}):
+                del schema["default"]
+        return found
+
     def properties(self, config: Config) -> dict[str, Json]:
         """The JSON Schema of each argument that these settings allow."""
-        every = _properties(self.arguments)
-        return {name: every[name] for name in every if name != SECRETS or config.trust.allow_secret}
+        hidden = set() if config.trust.allow_secret else {SECRETS}
+        return {name: one for name, one in self._properties.items() if name not in hidden}
 
-    def input_schema(self, config: Config) -> Json:
-        """The JSON Schema of its arguments."""
+    def definition(self, config: Config) -> types.Tool:
+        """The tool as it is listed."""
         fields = self.arguments.model_fields
-        return {
+        input_schema: Json = {
             "type": "object",
             "properties": self.properties(config),
             "required": [name for name in fields if fields[name].is_required()],
             "additionalProperties": False,
         }
-
-    def output_schema(self) -> Json:
-        """The JSON Schema of its values. An answer to one of several actions has some of the keys."""
-        types = {"notice": "string", **self.answers, "warnings": "array"}
-        return {
+        # An answer to one of several actions has some of the keys.
+        kinds = {"notice": "string", **self.answers, "warnings": "array"}
+        output_schema: Json = {
             "type": "object",
-            "properties": {name: {"type": kind} for name, kind in types.items()},
-            "required": ["action"] if "action" in types else list(types),
+            "properties": {name: {"type": kind} for name, kind in kinds.items()},
+            "required": ["action"] if "action" in kinds else list(kinds),
         }
-
-    def definition(self, config: Config) -> types.Tool:
-        """The tool as it is listed."""
         return types.Tool(
             name=self.name,
             title=self.title,
             description=read_text(self.name),
-            input_schema=self.input_schema(config),
-            output_schema=self.output_schema(),
+            input_schema=input_schema,
+            output_schema=output_schema,
             annotations=types.ToolAnnotations(
                 read_only_hint=self.read_only,
                 destructive_hint=self.destructive,
@@ -241,14 +154,14 @@ class Tool:
             ),
         )
 
-    def parse(self, given: Mapping[str, object], config: Config) -> Arguments:
+    def parse(self, given: Mapping[str, object], config: Config) -> dict[str, Any]:
         """The checked arguments of a call; the first mistake is an error."""
         try:
-            return self.arguments.model_validate(given)
+            return dict(self.arguments.model_validate(given))
         except ValidationError as error:
             problems = error.errors(include_url=False, include_input=False)
         problem = min(problems, key=lambda each: each["type"] != "extra_forbidden")
-        properties, name = self.properties(config), str(next(iter(problem["loc"]), "action"))
+        properties, name = self.properties(config), str(problem["loc"][0])
         hint = f"It takes: {', '.join(properties)}"
         if name in properties:
             hint = f"{name}: {json.dumps(properties[name], ensure_ascii=False)}"
@@ -261,17 +174,6 @@ def read_text(name: str) -> str:
     source = resources.files("memolith.mcp_server").joinpath("tool_texts", f"{name}.md")
     paragraphs = source.read_text(encoding="utf-8").strip().split("\n\n")
     return "\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
-
-
-@cache
-def _properties(model: type[Arguments]) -> dict[str, Json]:
-    """The JSON Schema of each argument, as short as a model's context deserves."""
-    found: dict[str, Json] = model.model_json_schema()["properties"]
-    for schema in found.values():
-        del schema["title"]
-        if schema.get("default", 0) in (None, "", [], {}):
-            del schema["default"]
-    return dict(sorted(found.items(), key=lambda each: each[0] in _LAST))
 
 
 def validation_message(name: str, problem: Mapping[str, Any]) -> str:
@@ -288,8 +190,6 @@ def validation_message(name: str, problem: Mapping[str, Any]) -> str:
             return f"{name} is not known here."
         case "dict_type" | "model_type" | "model_attributes_type":
             return f"{name} should be an object."
-        case "value_error":
-            return f"{problem['ctx']['error']}."
     subject, _, wish = message.partition(" should ")  # "Input", "String", …
     return f"{name} should {wish}." if wish and subject.isalpha() else f"{name}: {message}."
 

@@ -9,8 +9,10 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
+from typing import Annotated, Literal
 
 from mcp_types import CallToolResult, ListToolsResult
+from pydantic import AwareDatetime, Field
 
 from memolith.config.sections import Config
 from memolith.config.setting import tool_names
@@ -20,16 +22,8 @@ from memolith.mcp_server.tool import (
     SECRETS,
     ArgumentError,
     Call,
-    Dream,
-    Groups,
-    InSession,
     Json,
-    Lines,
-    Manage,
-    Message,
-    Recall,
-    Remember,
-    Search,
+    Nothing,
     Tool,
     allows_secrets,
     json_types,
@@ -44,8 +38,19 @@ from memolith.results import Hit, Passage, SearchResult, TurnContext
 from memolith.text.cleaning import shown_path
 from memolith.text.lines import handle
 from memolith.text.quotation import fence, quoted, quoted_line, quoted_lines
-from memolith.types import SESSION_KINDS, Citation, Progress, Record, SessionKind
+from memolith.types import SESSION_KINDS, Citation, Progress, Record, Sensitivity, SessionKind
 
+Question = Annotated[str, Field(max_length=8000)]
+Asked = Annotated[str, Field(min_length=1, max_length=8000)]
+Text = Annotated[str, Field(min_length=1)]
+RecordId = Annotated[str, Field(min_length=4, max_length=100)]
+Count = Annotated[int, Field(ge=1, le=100)]
+Few = Annotated[int, Field(ge=1, le=20)]
+Whole = Annotated[int, Field(ge=1)]
+Confidence = Annotated[float, Field(ge=0, le=1)]
+Moment = Annotated[AwareDatetime, Field(strict=False)]  # it may be written as text
+
+DEFAULT_SENSITIVITY: Sensitivity = "private-user"
 _PRIVATE_KINDS = tuple(kind for kind in SESSION_KINDS if kind != "group")
 MAX_NAME = 100  # characters of a category, chat or group
 MAX_NEWEST = 3  # records of a group
@@ -55,7 +60,7 @@ _OF_HIT = ("text", "category", "dated", "score", "citation", "trust")  # in the 
 LINES = 50  # of a file, if only the first line was named
 
 
-def session_start(call: Call, given: InSession) -> CallToolResult:
+def session_start(call: Call) -> CallToolResult:
     """What a session starts with."""
     context = call.memory.session_start(kind=call.kind)
     nothing = "Nothing here is public." if call.kind == "group" else "The memory is empty."
@@ -65,54 +70,61 @@ def session_start(call: Call, given: InSession) -> CallToolResult:
     return reply(context.text or f"({nothing})", content, context.warnings, fenced=("text",))
 
 
-def memory_context(call: Call, given: Message) -> CallToolResult:
+def memory_context(
+    call: Call,
+    message: Annotated[str, Field(max_length=100_000)],
+    known: list[str] = [],  # noqa: B006 - it stays empty
+    chat: Annotated[str, Field(max_length=200)] = "",
+) -> CallToolResult:
     """What is worth knowing before a message is answered."""
-    context = call.memory.context(
-        given.message, kind=call.kind, chat=given.chat or None, known=given.known
-    )
+    context = call.memory.context(message, kind=call.kind, chat=chat or None, known=known)
     shown = replace(  # of each hit as much as the text beside it shows
         context,
-        hits=tuple(shortened(context.hits, given.message, 0)),
-        experiences=tuple(shortened(context.experiences, given.message, 0)),
+        hits=tuple(shortened(context.hits, message, 0)),
+        experiences=tuple(shortened(context.experiences, message, 0)),
     )
     text = context.text or "(There is no relevant prior context.)"
     return reply(text, shown.to_dict(), context.warnings, fenced=("text",))
 
 
-def recall_memory(call: Call, given: Recall) -> CallToolResult:
+def recall_memory(call: Call, query: Asked, top_k: Few = 5) -> CallToolResult:
     """Hits for a question, in the shape of the original tool."""
-    result = call.memory.recall(given.query, limit=given.top_k)
-    return _results(given, result, lambda hit: {"recordId": hit.record_id})
+    result = call.memory.recall(query, limit=top_k)
+    return _results(query, result, lambda hit: {"recordId": hit.record_id})
 
 
-def query_experiences(call: Call, given: Recall) -> CallToolResult:
+def query_experiences(call: Call, query: Asked, top_k: Few = 5) -> CallToolResult:
     """Past experiences that bear on a question, in the shape of the original tool."""
-    result = call.memory.jobs.query_experiences(given.query, given.top_k)
+    result = call.memory.jobs.query_experiences(query, top_k)
 
     def more(hit: Hit) -> Json:
         # The category of its source says more than "experience".
         return {"sessionId": hit.session, "category": hit.source_category or hit.category}
 
-    return _results(given, result, more)
+    return _results(query, result, more)
 
 
-def _results(given: Recall, result: SearchResult, more: Callable[[Hit], Json]) -> CallToolResult:
+def _results(query: str, result: SearchResult, more: Callable[[Hit], Json]) -> CallToolResult:
     found = list[Json]()
-    for hit in shortened(result.hits, given.query):
+    for hit in shortened(result.hits, query):
         values = hit.to_dict()
         found.append({**{key: values[key] for key in _OF_HIT}, **more(hit)})
     text = json.dumps({"results": found}, ensure_ascii=False)
     return reply(fence(quoted(text)), {"results": found}, result.warnings)
 
 
-def relationships(call: Call, given: Groups) -> CallToolResult:
+def relationships(
+    call: Call,
+    by: Literal["entity", "category", "session"] = "entity",
+    limit: Annotated[int, Field(ge=1, le=30)] = 20,
+) -> CallToolResult:
     """What is known of people, places and habits: the largest groups, of each the newest."""
     external = call.memory.config.trust.external
     found = call.memory.jobs.relationships()
-    groups: Mapping[str, tuple[Record, ...]] = getattr(found, f"by_{given.by}")
-    room = MAX_CHARS // max(1, min(given.limit, len(groups)))
+    groups: Mapping[str, tuple[Record, ...]] = getattr(found, f"by_{by}")
+    room = MAX_CHARS // max(1, min(limit, len(groups)))
     lines, content = list[str](), list[Json]()
-    for name in list(groups)[: given.limit]:
+    for name in list(groups)[:limit]:
         newest = groups[name][-MAX_NEWEST:]
         lines.append(f"{quoted_line(name, MAX_NAME)} ({len(groups[name])})")
         lines += [record_line(record, external) for record in newest]
@@ -122,10 +134,15 @@ def relationships(call: Call, given: Groups) -> CallToolResult:
     return reply(text, {"groups": content}, found.warnings)
 
 
-def memory_search(call: Call, given: Search) -> CallToolResult:
+def memory_search(
+    call: Call,
+    query: Question,
+    maxResults: Count = 10,  # noqa: N803 - the name of the original tool
+    include_secret: bool = False,
+) -> CallToolResult:
     """Hits for a question, best first."""
-    result = call.memory.search(given.query, given.maxResults, include_secret=given.include_secret)
-    return _found(call, given.query, result)
+    result = call.memory.search(query, maxResults, include_secret=include_secret)
+    return _found(call, query, result)
 
 
 def _found(call: Call, question: str, result: SearchResult) -> CallToolResult:
@@ -158,12 +175,16 @@ def _hit_text(number: int, hit: Hit, *, cited: bool) -> str:
     return shown
 
 
-def memory_get(call: Call, given: Lines) -> CallToolResult:
+def memory_get(
+    call: Call,
+    path: Annotated[str, Field(min_length=1, max_length=1000)],
+    first: Annotated[Whole | Nothing, Field(alias="from")] = None,
+    lines: Whole | Nothing = None,
+    include_secret: bool = False,
+) -> CallToolResult:
     """Lines of a file with their numbers, as many as fit; a line that is too long by itself is cut."""
-    count = given.lines or (LINES if given.first else None)
-    passage = call.memory.get(
-        given.path, given.first or 1, count, include_secret=given.include_secret
-    )
+    count = lines or (LINES if first else None)
+    passage = call.memory.get(path, first or 1, count, include_secret=include_secret)
     first = passage.citation.first_line
     shown: list[str] = []
     room = MAX_CHARS
@@ -183,20 +204,28 @@ def memory_get(call: Call, given: Lines) -> CallToolResult:
     return reply(text, replace(passage, citation=cited, text="\n".join(shown)).to_dict())
 
 
-def remember_this(call: Call, given: Remember) -> CallToolResult:
+def remember_this(  # noqa: PLR0913 - each names one field of the record
+    call: Call,
+    *,
+    text: Text,
+    category: Annotated[str, Field(min_length=1, max_length=100)] = "note",
+    sensitivity: Sensitivity = DEFAULT_SENSITIVITY,
+    supersedes: RecordId | Nothing = None,
+    confidence: Confidence = 1,
+    timestamp: Moment | Nothing = None,
+) -> CallToolResult:
     """Write a record, or a newer one in the place of an older."""
-    if given.supersedes:
+    if supersedes:
         # Some clients fill in defaults: those must not bring a secret into the open.
-        default = type(given).model_fields["sensitivity"].default
-        mark = None if given.sensitivity == default else given.sensitivity
-        record = call.memory.supersede(given.supersedes, given.text, sensitivity=mark)
+        mark = None if sensitivity == DEFAULT_SENSITIVITY else sensitivity
+        record = call.memory.supersede(supersedes, text, sensitivity=mark)
     else:
         record = call.memory.remember(
-            given.text,
-            category=given.category,
-            sensitivity=given.sensitivity,
-            confidence=given.confidence,
-            timestamp=given.timestamp,
+            text,
+            category=category,
+            sensitivity=sensitivity,
+            confidence=confidence,
+            timestamp=timestamp,
         )
     return _written("remembered", record)
 
@@ -216,86 +245,101 @@ def _written(done: str, record: Record, kind: str = "") -> CallToolResult:
     )
 
 
-def memory(call: Call, given: Manage) -> CallToolResult:
+def memory(  # noqa: PLR0913 - each action takes some of them
+    call: Call,
+    *,
+    action: Literal["save", "search", "list", "index", "delete"],
+    content: Text | Nothing = None,
+    category: Literal["fact", "preference", "event", "summary"] | Nothing = None,
+    keywords: list[str] = [],  # noqa: B006 - it stays empty
+    metadata: Json = {},  # noqa: B006 - it stays empty
+    confidence: Confidence = 1,
+    timestamp: Moment | Nothing = None,
+    query: Question | Nothing = None,
+    limit: Count = 20,
+    offset: Annotated[int, Field(ge=0)] = 0,
+    id: RecordId | Nothing = None,  # noqa: A002 - as clients say
+    confirm: bool = False,
+) -> CallToolResult:
     """Save, search, list, index or delete."""
-    runs = {"save": _save, "search": _search, "list": _list, "index": _index, "delete": _delete}
-    answer = runs[given.action](call, given)
-    answer.structured_content = {"action": given.action, **(answer.structured_content or {})}
+    name, needed = {
+        "save": ("content", content), "search": ("query", query), "delete": ("id", id)
+    }.get(action, ("", ""))  # fmt: skip
+    if needed is None:
+        message = f"action {action} needs the argument {name}."
+        raise ArgumentError(message, hint=f"Call again with {name}.")
+    match action:
+        case "save":
+            record = call.memory.save_note(
+                needed,
+                category=category or "fact",
+                keywords=keywords,
+                metadata=metadata,
+                confidence=confidence,
+                timestamp=timestamp,
+            )
+            kind = f" [{quoted_line(record.category, MAX_NAME)}]"
+            answer = _written("saved to memory", record, kind)
+        case "search":
+            answer = _found(call, needed, call.memory.search(needed, limit, category=category))
+        case "list":
+            answer = _page(call, category, limit, offset)
+        case "index":
+            report = call.memory.index.rebuild(call.progress)
+            text = f"Indexed {report.files} files, {report.chunks} chunks."
+            answer = reply(text, report.to_dict(), report.warnings)
+        case _:
+            answer = _delete(call, needed, confirm)
+    answer.structured_content = {"action": action, **(answer.structured_content or {})}
     return answer
 
 
-def _save(call: Call, given: Manage) -> CallToolResult:
-    record = call.memory.save_note(
-        given.content,
-        category=given.category or "fact",
-        keywords=given.keywords,
-        metadata=given.metadata,
-        confidence=given.confidence,
-        timestamp=given.timestamp,
-    )
-    return _written("saved to memory", record, f" [{quoted_line(record.category, MAX_NAME)}]")
-
-
-def _search(call: Call, given: Manage) -> CallToolResult:
-    result = call.memory.search(given.query or "", given.limit, category=given.category)
-    return _found(call, given.query or "", result)
-
-
-def _list(call: Call, given: Manage) -> CallToolResult:
+def _page(call: Call, category: str | None, limit: int, offset: int) -> CallToolResult:
     """A page of records, and how to get the next one."""
-    found = call.memory.records(category=given.category, limit=given.limit, offset=given.offset)
+    found = call.memory.records(category=category, limit=limit, offset=offset)
     external, page = call.memory.config.trust.external, found[::-1]
     text = f"(No more: there are {found.total} in all.)" if found.total else "No records."
     if page:
         text = fence("\n".join(record_line(record, external) for record in page))
-    if (left := found.total - given.offset - len(page)) > 0:
-        text += f"\n({left} more; offset={given.offset + len(page)} goes on)"
+    if (left := found.total - offset - len(page)) > 0:
+        text += f"\n({left} more; offset={offset + len(page)} goes on)"
     records = [record_values(record, external) for record in shortened(page)]
     content: Json = {"records": records, "total": found.total, "hidden": found.hidden}
     return reply(text, content, found.warnings)
 
 
-def _index(call: Call, given: Manage) -> CallToolResult:
-    report = call.memory.index.rebuild(call.progress)
-    text = f"Indexed {report.files} files, {report.chunks} chunks."
-    return reply(text, report.to_dict(), report.warnings)
-
-
-def _delete(call: Call, given: Manage) -> CallToolResult:
-    if not given.confirm:
+def _delete(call: Call, record_id: str, confirm: bool) -> CallToolResult:
+    if not confirm:
         raise ArgumentError(
             "Deleting cannot be undone: the record leaves every file and backup.",
             hint="If the user wants that, call again with confirm: true.",
         )
-    report = call.memory.forget(str(given.id))
+    report = call.memory.forget(record_id)
     text = f"Deleted {report.record_id} from {', '.join(map(shown_path, report.files))}"
     return reply(text, report.to_dict() | {"id": report.record_id}, report.warnings)
 
 
-def dream(call: Call, given: Dream) -> CallToolResult:
+def dream(call: Call, action: Literal["status", "run", "dry-run"]) -> CallToolResult:
     """Say what a dream would do, or dream."""
     # Few clients dream, and none should wait for it at the start.
     from memolith.jobs.api import Jobs
     from memolith.jobs.run import DONE
     from memolith.jobs.worker import run_in_process
 
-    action: Json = {"action": given.action}
-    if given.action == "status":
+    done: Json = {"action": action}
+    if action == "status":
         status = run_in_process(call.memory.jobs, Jobs.dream_status)
         text = f"{status.tracked} statements are tracked; a dream would promote {len(status.next)} of them."
-        return reply(text, action | status.to_dict(), status.warnings)
-    report = run_in_process(
-        call.memory.jobs, Jobs.dream, progress=call.progress, dry_run=given.action == "dry-run"
-    )
+        return reply(text, done | status.to_dict(), status.warnings)
+    dry_run = action == "dry-run"
+    report = run_in_process(call.memory.jobs, Jobs.dream, progress=call.progress, dry_run=dry_run)
     call.progress(DONE, DONE)
     text = f"Dream: {report.status}{report.reason and f' ({report.reason})'}"
     if report.lines:
         text += f"\n{fence(quoted(chr(10).join(report.lines)))}"
-    return reply(text, action | report.to_dict(), report.warnings)
+    return reply(text, done | report.to_dict(), report.warnings)
 
 
-_READS = partial(Tool, read_only=True)
-_FOR_ALL = partial(_READS, for_groups=True)
 _HITS = json_types(SearchResult)
 _WRITTEN = {"ok": "boolean", "reused": "boolean", "id": "string", "citation": "string"}
 _RECORDS = {"records": "array", "total": "integer", "hidden": "integer"}
@@ -304,24 +348,25 @@ _ACTION = {"action": "string"}
 _MANAGED = {**_ACTION, **_WRITTEN, **_RECORDS, **_HITS, **json_types(SyncReport)} | {
     **json_types(ForgetReport), "files": ["integer", "array"],
 }  # fmt: skip
+_STARTED = {"text": "string", "left_out": "integer"}
+_DREAMT = _ACTION | json_types(DreamStatus) | json_types(JobReport)
 
-TOOLS: Mapping[str, Tool] = {
-    tool.name: tool
-    for tool in (
-        _FOR_ALL(
-            session_start, "Start a session", InSession, {"text": "string", "left_out": "integer"}
-        ),
-        _FOR_ALL(memory_context, "Context for a message", Message, json_types(TurnContext)),
-        _READS(recall_memory, "Recall", Recall, {"results": "array"}),
-        _READS(query_experiences, "Past experiences", Recall, {"results": "array"}),
-        _READS(relationships, "Who and what is known", Groups, {"groups": "array"}),
-        _READS(memory_search, "Search memory", Search, _HITS),
-        _READS(memory_get, "Read a memory file", Lines, json_types(Passage)),
-        Tool(remember_this, "Remember", Remember, _WRITTEN, idempotent=True),
-        Tool(memory, "Manage memory", Manage, _MANAGED, destructive=True),
-        Tool(dream, "Dream", Dream, _ACTION | json_types(DreamStatus) | json_types(JobReport)),
-    )
-}
+_reads = partial(Tool, read_only=True)
+_reads_in_session = partial(_reads, in_session=True)
+_reads_for_all = partial(_reads_in_session, for_groups=True)
+_ALL = (
+    _reads_for_all(session_start, "Start a session", _STARTED),
+    _reads_for_all(memory_context, "Context for a message", json_types(TurnContext)),
+    _reads_in_session(recall_memory, "Recall", {"results": "array"}),
+    _reads_in_session(query_experiences, "Past experiences", {"results": "array"}),
+    _reads(relationships, "Who and what is known", {"groups": "array"}),
+    _reads(memory_search, "Search memory", _HITS),
+    _reads(memory_get, "Read a memory file", json_types(Passage)),
+    Tool(remember_this, "Remember", _WRITTEN, in_session=True, idempotent=True),
+    Tool(memory, "Manage memory", _MANAGED, destructive=True),
+    Tool(dream, "Dream", _DREAMT),
+)
+TOOLS: Mapping[str, Tool] = {tool.name: tool for tool in _ALL}
 # What an agent needs every day. Nothing here can destroy anything.
 CORE = ("session_start", "memory_context", "memory_search", "memory_get", "remember_this")
 
@@ -364,13 +409,13 @@ def run(
 ) -> CallToolResult:
     """Run a call of a tool that is offered."""
     arguments = tool.parse(given, memory.config)
-    if getattr(arguments, SECRETS, False) and not allows_secrets(memory):
+    if arguments.get(SECRETS) and not allows_secrets(memory):
         raise ArgumentError(
             "This server shows no secret records.",
             hint="The user may allow it: memolith config set trust.allow_secret true",
         )
     of_server = memory.config.mcp.session_kind
-    kind = _kind(of_server, getattr(arguments, "session_kind", None))
+    kind = _kind(of_server, arguments.pop("session_kind", None))
     if kind == "group" and not tool.for_groups:
         # Where the server is for groups no argument changes that, so none is named.
         raise ArgumentError(
@@ -379,7 +424,7 @@ def run(
             if of_server == "group"
             else f"It works in sessions of the kinds {', '.join(_PRIVATE_KINDS)}.",
         )
-    return tool.run(Call(memory=memory, progress=progress, kind=kind), arguments)
+    return tool.run(Call(memory=memory, progress=progress, kind=kind), **arguments)
 
 
 def _kind(of_server: str, of_call: SessionKind | None) -> SessionKind:

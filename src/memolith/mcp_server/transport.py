@@ -30,8 +30,7 @@ PATH = "/mcp"
 _IDLE_SECONDS = 1800.0  # a client that went away without a word
 _MAX_SESSIONS = 500
 _LOOK_SECONDS = 2.0  # how often we look whether our parent is alive
-# When the client has sent its last: for answers to what it asked, and until we are gone.
-_ANSWER_SECONDS, _LEAVE_SECONDS = 1.2, 1.5
+_LEAVE_SECONDS = 1.5  # at most, when the client has closed our input
 
 
 class NotAMessageError(Exception):
@@ -78,67 +77,37 @@ async def _serve(server: MemoryServer) -> None:
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(_leave_with_the_parent)
         async with stdio_server() as (incoming, outgoing):
-            await _converse(server, incoming, outgoing)
-            await outgoing.aclose()  # its writer waits for more until then
+            passing, passed = anyio.create_memory_object_stream[SessionMessage | Exception]()
+            tasks.start_soon(_pass_on, incoming, passing, outgoing)
+            await server.run(passed, outgoing, server.create_initialization_options())
         tasks.cancel_scope.cancel()
 
 
-async def _converse(
-    server: MemoryServer,
+async def _pass_on(
     incoming: ReadStream[SessionMessage | Exception],
+    passing: WriteStream[SessionMessage | Exception],
     outgoing: WriteStream[SessionMessage],
 ) -> None:
-    """Between SDK and client: refuse what is not a message, and answer what was asked before the end.
-
-    The SDK is silent about the first, and ends every call at the second.
-    """
-    unanswered = set[types.RequestId | None]()
-    passing, passed = anyio.create_memory_object_stream[SessionMessage | Exception]()
-    answers, answered = anyio.create_memory_object_stream[SessionMessage]()
-
-    async def pass_on() -> None:
-        async with passing:
-            async for item in incoming:
-                try:
-                    found = item if isinstance(item, SessionMessage) else _reread(item)
-                except NotAMessageError as error:
-                    await outgoing.send(SessionMessage(error.answer))
-                    continue
-                if found is None:
-                    continue
-                if isinstance(found.message, types.JSONRPCRequest):
-                    unanswered.add(found.message.id)
+    """Hand over what the SDK reads, but refuse what is not a message: the SDK is silent about it."""
+    async with passing:
+        async for item in incoming:
+            try:
+                found = item if isinstance(item, SessionMessage) else _reread(item)
+            except NotAMessageError as error:
+                await outgoing.send(SessionMessage(error.answer))
+                continue
+            if found is not None:
                 await passing.send(found)
-            _leave_soon()
-            server.end_streams()
-            with anyio.move_on_after(_ANSWER_SECONDS):
-                while unanswered:
-                    await anyio.sleep(0.01)
-
-    async def send_answers() -> None:
-        async for item in answered:
-            await outgoing.send(item)
-            if isinstance(item.message, types.JSONRPCResponse | types.JSONRPCError):
-                unanswered.discard(item.message.id)
-
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(pass_on)
-        tasks.start_soon(send_answers)
-        options = server.create_initialization_options()
-        await server.run(passed, answers, options)
-        await answers.aclose()
+    _leave_soon()
 
 
 def _reread(error: Exception) -> SessionMessage | None:
     """What to make of a line that the SDK could not read; nothing of a blank one."""
-    line = ""
-    for problem in error.errors(include_url=False) if isinstance(error, ValidationError) else ():
-        if problem["type"] == "json_invalid":
-            line = str(problem["input"])
-        elif problem["type"] == "missing":  # its input is the whole message
-            line = json.dumps(problem["input"])
-        else:
-            line = line or "null"  # it is no object
+    problems = error.errors(include_url=False) if isinstance(error, ValidationError) else []
+    # The input of "json_invalid" is the line, that of "missing" the whole message; else it is no object.
+    lines = [str(one["input"]) for one in problems if one["type"] == "json_invalid"]
+    wholes = [json.dumps(one["input"]) for one in problems if one["type"] == "missing"]
+    line = (*lines, *wholes, "null")[0]
     return SessionMessage(read_message(line)) if line.strip() else None
 
 

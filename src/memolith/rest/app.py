@@ -48,6 +48,7 @@ log = logging.getLogger("memolith.rest")
 _DESCRIPTION = "Long-term memory for AI agents, in Markdown files you own."
 _REASONS = {400: "The body is not JSON in UTF-8.", 404: "There is nothing here."}
 _DESCRIBED = f"What to send is described at {V1}/openapi.json"
+_ERRORS = (MemolithError, RequestValidationError, HTTPException, Exception)
 # The page talks to this server alone.
 _PAGE_POLICY = (
     "default-src 'none'; connect-src 'self'; script-src 'unsafe-inline'; style-src 'unsafe-inline';"
@@ -133,12 +134,7 @@ def build_api(memory: Memory, agents: HttpApp | None = None) -> FastAPI:
         default_response_class=Answer,
         responses={status: {"model": ErrorAnswer} for status in ERRORS},
         lifespan=_lifespan,
-        exception_handlers={
-            MemolithError: _failed,
-            RequestValidationError: _malformed,
-            HTTPException: _refused,
-            Exception: _bug,
-        },
+        exception_handlers=dict.fromkeys(_ERRORS, _failed),
     )
     api.state.memory = memory
     api.state.metrics = Metrics()
@@ -177,35 +173,33 @@ async def _lifespan(api: FastAPI) -> AsyncIterator[None]:
 
 
 async def _failed(request: Request, error: Exception) -> Answer:
-    return error_answer(error, request.url.path, (await memory_of(request)).root)
+    """The answer to whatever went wrong behind the guard."""
+    path, headers, sent = request.url.path, None, None
+    if isinstance(error, RequestValidationError):
+        sent = error.body
+        error = _malformed(request, error)
+    elif isinstance(error, HTTPException):
+        message = _REASONS.get(error.status_code, "The request is wrong.")
+        if error.status_code == 405:
+            allowed = _allowed(request)
+            headers, message = {"Allow": allowed}, f"Use {allowed.replace(', ', ' or ')} here."
+        error = RequestError(error.status_code, "request", message, _DESCRIBED)
+    elif not isinstance(error, MemolithError):
+        log.error("unexpected %s", type(error).__name__, exc_info=error)
+    return error_answer(error, path, (await memory_of(request)).root, headers, sent)
 
 
-async def _malformed(request: Request, error: RequestValidationError) -> Answer:
-    path, problems = request.url.path, error.errors()
-    # The originals know no 422.
-    status = 400 if path in (RECALL_PATH, RPC_PATH) else 422
-    refusal = RequestError(status, "request", in_words(problems), _taken(request))
+def _malformed(request: Request, error: RequestValidationError) -> RequestError:
+    problems = error.errors()
     if any(problem["type"] == "json_invalid" for problem in problems):
-        refusal = RequestError(400, "request", "The body is not JSON.", _DESCRIBED)
-    return error_answer(refusal, path, (await memory_of(request)).root, sent=error.body)
-
-
-def _taken(request: Request) -> str:
-    """Which fields a request to this route has: those of its body, or of its address."""
+        return RequestError(400, "request", "The body is not JSON.", _DESCRIBED)
+    # The originals know no 422.
+    status = 400 if request.url.path in (RECALL_PATH, RPC_PATH) else 422
     taken = request.scope["route"].dependant
     asked = (one.field_info.annotation for one in (*taken.body_params, *taken.query_params))
     fields = [name for model in asked for name in getattr(model, "model_fields", ())]
-    return f"It takes {', '.join(fields)}." if fields else ""
-
-
-async def _refused(request: Request, error: HTTPException) -> Answer:
-    status, headers = error.status_code, None
-    message = _REASONS.get(status, "The request is wrong.")
-    if status == 405:
-        allowed = _allowed(request)
-        headers, message = {"Allow": allowed}, f"Use {allowed.replace(', ', ' or ')} here."
-    refusal = RequestError(status, "request", message, _DESCRIBED)
-    return error_answer(refusal, request.url.path, (await memory_of(request)).root, headers)
+    hint = f"It takes {', '.join(fields)}." if fields else ""
+    return RequestError(status, "request", in_words(problems), hint)
 
 
 def _allowed(request: Request) -> str:
@@ -214,8 +208,3 @@ def _allowed(request: Request) -> str:
         if compile_path(path)[0].fullmatch(request.url.path):
             return ", ".join(sorted(method.upper() for method in operations))
     return ""
-
-
-async def _bug(request: Request, error: Exception) -> Answer:
-    log.error("unexpected %s", type(error).__name__, exc_info=error)
-    return await _failed(request, error)

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Annotated, Any, Literal, get_args, get_type_hints
 
-from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi import APIRouter, Body, Depends, Query, Request, Response
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, create_model
 
 from memolith.config.edit import set_setting as change_setting
@@ -266,14 +266,12 @@ def _answer_of(route: Route) -> Any:
 def _endpoint(route: Route) -> Callable[..., object]:
     """The function that FastAPI calls, with the signature that it reads."""
 
-    def endpoint(memory: Memory, response: Response, **given: Any) -> object:
-        asked = given.pop("asked", None)
-        given |= {name: getattr(asked, name) for name in type(asked).model_fields} if asked else {}
+    def endpoint(memory: Memory, response: Response, asked: BaseModel, **given: Any) -> object:
+        given |= dict(asked)
         if route.writes:
             memory = memory.via(kind=given.pop("kind"))
         check_secrets(memory, bool(given.get("include_secret")))
         result = _call(memory, route, given)
-        result = route.then(result) if route.then else result
         if isinstance(result, Record) and route.writes:
             result = _as_sent(result, given)
             response.status_code = 200 if result.reused or not route.creates else 201
@@ -282,8 +280,17 @@ def _endpoint(route: Route) -> Callable[..., object]:
             told["hint"] = told["hint"] and leading_to(memory.root, told["hint"])
         return answer
 
+    in_path = re.findall(r"\{(\w+)\}", route.path)
+    types = {"memory": TheMemory, "response": Response, **dict.fromkeys(in_path, str)}
+    of = inspect.Parameter
+    parameters = [of(name, of.KEYWORD_ONLY, annotation=one) for name, one in types.items()]
+    model, is_body = _request_model(route, in_path), route.method != "GET"
+    needs = not is_body or any(one.is_required() for one in model.model_fields.values())
+    asked: Any = Annotated[model, Body() if is_body else Query()]
+    default = of.empty if needs else model()
+    parameters.append(of("asked", of.KEYWORD_ONLY, annotation=asked, default=default))
     endpoint.__name__ = route.call.__name__
-    endpoint.__signature__ = inspect.Signature(list(_parameters(route)))  # type: ignore[attr-defined]
+    endpoint.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     return endpoint
 
 
@@ -295,6 +302,7 @@ def _call(memory: Memory, route: Route, given: Mapping[str, Any]) -> Any:
         return run_in_process(memory.jobs, route.call, **given)
     group = memory if owner == "Memory" else getattr(memory, _GROUPS[owner])
     result = getattr(group, name)(**given, **route.fixed)
+    result = route.then(result) if route.then else result
     if result is None:
         hint = "The user may switch it on: memolith config set chat.enabled true"
         message = "Conversation history is switched off, so the turn was not kept."
@@ -318,24 +326,6 @@ def _as_sent(record: Record, sent: Mapping[str, Any]) -> Record:
         keywords=tuple(sent.get("keywords") or ()),
         metadata=sent.get("metadata") or {},
     )
-
-
-def _parameters(route: Route) -> Iterator[inspect.Parameter]:
-    in_path = re.findall(r"\{(\w+)\}", route.path)
-    model = _request_model(route, in_path)
-    kind = inspect.Parameter.KEYWORD_ONLY
-    yield inspect.Parameter("memory", kind, annotation=TheMemory)
-    yield inspect.Parameter("response", kind, annotation=Response)
-    for name in in_path:
-        yield inspect.Parameter(name, kind, annotation=str)
-    if model.model_fields:
-        in_query: Any = Annotated[model, Query()]
-        if route.method == "GET":
-            yield inspect.Parameter("asked", kind, annotation=in_query)
-        else:
-            needs = any(one.is_required() for one in model.model_fields.values())
-            default = inspect.Parameter.empty if needs else model()
-            yield inspect.Parameter("asked", kind, annotation=model, default=default)
 
 
 def _request_model(route: Route, in_path: Sequence[str]) -> type[BaseModel]:
