@@ -14,7 +14,6 @@ from mcp.shared.exceptions import MCPError
 
 from memolith import Memory
 from memolith.errors import ConfigError
-from memolith.mcp_server.roots import ClientRoots
 from memolith.mcp_server.server import MemoryServer
 from tests.conftest import approve
 from tests.mcp_server.conftest import PROGRAM, Talk
@@ -169,7 +168,7 @@ def test_a_client_that_moves_while_it_tells_its_folder_is_asked_again(
         return found
 
     with Memory(root) as memory:
-        talk = Talk(MemoryServer(memory, ClientRoots(memory, Memory)), "legacy")
+        talk = Talk(MemoryServer(memory, Memory), "legacy")
         talk.with_client(use, list_roots_callback=tell)
     assert (texts(one), texts(two)) == ([], ["Tea at four"])
 
@@ -186,7 +185,7 @@ def test_a_memory_that_cannot_be_opened_is_an_error_of_the_protocol_with_its_rea
         raise ConfigError("No.", setting="mcp.tools", origin="x", hint="Mend it.")
 
     with Memory(root) as memory:
-        talk = Talk(MemoryServer(memory, ClientRoots(memory, fail)), "legacy")
+        talk = Talk(MemoryServer(memory, fail), "legacy")
         for ask in (
             lambda client: client.list_tools(),
             lambda client: client.list_resources(),
@@ -233,7 +232,7 @@ def test_a_client_that_moves_is_served_the_memory_of_its_new_folder_and_told_so(
             await client.send_roots_list_changed()
 
     with Memory(root) as memory:
-        talk = Talk(MemoryServer(memory, ClientRoots(memory, Memory)), "legacy")
+        talk = Talk(MemoryServer(memory, Memory), "legacy")
         talk.with_client(use, list_roots_callback=roots, message_handler=hear)
     kinds = {str(getattr(one, "method", "")) for one in heard}
     assert "notifications/resources/list_changed" in kinds
@@ -259,7 +258,7 @@ def test_a_client_of_2026_sees_no_files_before_its_folder_is_known(
 
     with Memory(root) as memory:
         memory.init()
-        talk = Talk(MemoryServer(memory, ClientRoots(memory, Memory)), "auto")
+        talk = Talk(MemoryServer(memory, Memory), "auto")
         assert talk.with_client(use, list_roots_callback=roots) == [[], ["one.md"]]
 
 
@@ -267,7 +266,7 @@ def test_the_instructions_say_which_memory_is_served(root: str, mode: str) -> No
     with Memory(root) as memory:
         for chosen, words in (
             (None, f"the one in {root}"),
-            (ClientRoots(memory, Memory), "first root"),
+            (Memory, "first root"),
         ):
 
             async def ask(client: Client) -> str:

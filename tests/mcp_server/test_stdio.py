@@ -138,6 +138,23 @@ def seconds_to_leave(server: Server) -> float:
     return time.monotonic() - began
 
 
+NEVER_IN_A_HURRY = (
+    sys.executable,
+    "-c",
+    "from memolith.mcp_server import transport\n"
+    "transport._LEAVE_SECONDS = 3600.0\n"
+    "from memolith.cli.main import program\n"
+    "program()",
+)
+
+
+def test_nothing_is_waited_for_when_the_input_ends(root: str) -> None:
+    with Server(root, command=NEVER_IN_A_HURRY) as server:
+        server.hello()
+        server.hang_up()
+        assert server.process.wait(timeout=60) == 0
+
+
 def test_it_leaves_in_time_although_a_call_is_still_running(root: str) -> None:
     with Memory(root) as memory:
         memory.init()

@@ -46,7 +46,7 @@ def _tool(name: str) -> Iterator[str]:
         *(["idempotent"] if tool.read_only or tool.idempotent else []),
         *([] if tool.for_groups else ["not in groups"]),
     ]
-    required = tool.input_schema(Config())["required"]
+    required = tool.definition(Config()).input_schema["required"]
     arguments = "; ".join(
         f"`{argument}`: {_words(schema)}{', required' if argument in required else ''}"
         for argument, schema in tool.properties(Config()).items()

@@ -176,7 +176,7 @@ def test_profiles_that_are_not_used_are_closed_and_opened_again(
         assert client.post("/api/v1/records", json=text, headers=header).status_code == 201
     guard = client.app
     assert isinstance(guard, Guard)
-    assert len(guard.guests) <= 4
+    assert len(guard.guests._open) <= 4
     for number, header in enumerate(headers):
         assert found(client, header, "locker") == [f"Locker {number} is red"]
 

@@ -60,6 +60,11 @@ def test_a_body_that_does_not_fit_is_told_where(
     assert "text" in answer.json()["error"]["hint"]
 
 
+def test_a_moment_is_text(client: TestClient) -> None:
+    answer = client.post("/api/v1/records", json={"text": "Tea", "timestamp": 5})
+    assert (answer.status_code, "such as 2026-" in answer.json()["error"]["message"]) == (422, True)
+
+
 def test_a_record_that_would_have_expired_already_is_refused(client: TestClient) -> None:
     body = {"text": "Parking on level 3", "expires": "2020-01-01T00:00:00Z"}
     answer = client.post("/api/v1/records", json=body)

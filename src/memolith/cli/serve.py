@@ -58,14 +58,12 @@ def mcp(call: Call, tools: str | None, http: bool, port: int | None) -> None:
             with _answering_hooks(lambda: memory):
                 run(guard, sock, lambda: announce(call, memory, sock, path=PATH))
             return
-        from memolith.mcp_server.roots import ClientRoots
         from memolith.mcp_server.server import MemoryServer
         from memolith.mcp_server.transport import serve as serve_stdio
 
         if is_named:  # else the roots of the client may lead to another memory
             make_if_new(memory)
-        roots = None if is_named else ClientRoots(memory, open_memory)
-        server = MemoryServer(memory, roots, keeps_schedule=True)
+        server = MemoryServer(memory, None if is_named else open_memory, keeps_schedule=True)
         with _answering_hooks(lambda: server.memory):
             serve_stdio(server)
 

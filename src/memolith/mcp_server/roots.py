@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Awaitable, Callable
-from typing import TypeAlias
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeAlias
 from urllib.parse import unquote_to_bytes, urlsplit
 
 import anyio
@@ -24,74 +24,67 @@ from memolith.errors import MemolithError
 from memolith.mcp_server.tool import protocol_error
 from memolith.memory import Memory
 
+if TYPE_CHECKING:
+    from memolith.mcp_server.server import MemoryServer
+
 Context: TypeAlias = "ServerRequestContext[object]"
 log = logging.getLogger("memolith.mcp")
 
 _SECONDS = 3.0
 _KEY = "roots"
 _CALLS = ("tools/call", "resources/read", "prompts/get")  # may be answered with a question
-_REQUESTS = (*_CALLS, "tools/list", "resources/list")  # about a memory
+_FILES = "resources/list"
+_REQUESTS = (*_CALLS, "tools/list", _FILES)  # about a memory
 
 
 class ClientRoots:
     """Middleware that asks one client for its roots, and finds the memory they lead to."""
 
-    def __init__(self, memory: Memory, reopen: Callable[[], Memory]) -> None:
-        """`memory` is served until roots lead to another, which `reopen` opens from the current folder."""
-        self.memory = memory
-        self.on_change: Callable[[], Awaitable[None]] = anyio.lowlevel.checkpoint
+    def __init__(self, server: MemoryServer, reopen: Callable[[], Memory]) -> None:
+        """`reopen` opens the memory that the current folder leads to."""
+        self._server = server
         self._reopen = reopen
         self._asking = anyio.Lock()
         self._settled = False
-        self._moves = 0
 
     async def __call__(self, ctx: Context, call_next: CallNext) -> HandlerResult:
         """Before a request is answered, know which memory it is about."""
-        method = ctx.method
-        if method == "notifications/roots/list_changed":
+        if ctx.method == "notifications/roots/list_changed":
             self._settled = False
-            self._moves += 1
-        elif method in _REQUESTS and not self._settled:
-            params = ctx.params or {}
-            sent = types.InputResponseRequestParams.model_validate(params, by_name=False)
-            if sent.input_responses is None and is_modern(ctx) and _has_roots(ctx):
-                if method in _CALLS:
-                    asked: types.InputRequests = {_KEY: types.ListRootsRequest()}
-                    return types.InputRequiredResult(input_requests=asked)
-                if method == "resources/list":  # whose files, only a call tells
-                    return types.ListResourcesResult(resources=[])
-            else:
-                await self._choose(ctx, sent.input_responses)
+        elif ctx.method in _REQUESTS:
+            async with self._asking:  # requests that come together wait for one answer
+                if not self._settled and (question := await self._settle(ctx)):
+                    return question
         return await call_next(ctx)
 
-    async def _choose(self, context: Context, responses: types.InputResponses | None) -> None:
-        """Serve the memory of the client's first root that is a folder here.
-
-        Requests that come together wait for one answer: the first of them chooses for all.
-        """
-        async with self._asking:
-            if self._settled:
-                return
-            moves = self._moves
-            sent = (responses or {}).get(_KEY) if is_modern(context) else await _asked(context)
-            roots = sent.roots if isinstance(sent, types.ListRootsResult) else []
-            if folder := next(filter(os.path.isdir, map(_folder, roots)), ""):
-                await self._serve(folder)
-            self._settled = moves == self._moves  # it may have moved meanwhile
+    async def _settle(self, ctx: Context) -> HandlerResult:
+        """Serve the memory of the client's first root that is a folder here; or ask for the roots."""
+        sent = types.InputResponseRequestParams.model_validate(ctx.params or {}, by_name=False)
+        if is_modern(ctx) and _has_roots(ctx) and sent.input_responses is None:
+            if ctx.method in _CALLS:
+                asked: types.InputRequests = {_KEY: types.ListRootsRequest()}
+                return types.InputRequiredResult(input_requests=asked)
+            # Whose files, only a call tells.
+            return types.ListResourcesResult(resources=[]) if ctx.method == _FILES else None
+        self._settled = True  # unless the roots change meanwhile
+        told = (sent.input_responses or {}).get(_KEY) if is_modern(ctx) else await _asked(ctx)
+        roots = told.roots if isinstance(told, types.ListRootsResult) else []
+        if folder := next(filter(os.path.isdir, map(_folder, roots)), ""):
+            await self._serve(folder)
+        return None
 
     async def _serve(self, folder: str) -> None:
         os.chdir(folder)
         try:
             found = self._reopen()
         except MemolithError as error:
-            raise protocol_error(types.INTERNAL_ERROR, error, self.memory.root) from error
+            self._settled = False
+            root = self._server.memory.root
+            raise protocol_error(types.INTERNAL_ERROR, error, root) from error
         if found.profile.notice:  # about a folder that is not approved
             log.warning(found.profile.notice)
-        before = self.memory
-        if found.root != before.root:
-            self.memory = found
-            before.close()
-            await self.on_change()
+        if found.root != self._server.memory.root:
+            await self._server.move(found)
 
 
 def is_modern(context: Context) -> bool:

@@ -61,14 +61,17 @@ class MemoryServer(Server[object]):
     """One memory as an MCP server; it serves any number of connections."""
 
     def __init__(
-        self, memory: Memory, roots: ClientRoots | None = None, *, keeps_schedule: bool = False
+        self,
+        memory: Memory,
+        reopen: Callable[[], Memory] | None = None,
+        *,
+        keeps_schedule: bool = False,
     ) -> None:
-        """Take an open memory; `roots` may choose another one when the only client has connected.
+        """Take an open memory; with `reopen`, the roots of the only client may lead to another.
 
         With `keeps_schedule`, jobs that are switched on run when they are due.
         """
-        self._memory = memory
-        self._roots = roots
+        self.memory = memory
         self._keeps_schedule = keeps_schedule
         # A cancelled call keeps its thread until its work ends: else a caller could start and cancel any number.
         self._threads = ThreadPoolExecutor(_CALLS_AT_ONCE)
@@ -77,7 +80,7 @@ class MemoryServer(Server[object]):
         self._clients = deque["ServerSession"](maxlen=_MAX_CLIENTS)
         self._bus = InMemorySubscriptionBus()
         self._listen = ListenHandler(self._bus)
-        which = "" if roots is None else "that of the client's first root, or "
+        which = "" if reopen is None else "that of the client's first root, or "
         super().__init__(
             "memolith",
             version=__version__,
@@ -95,14 +98,8 @@ class MemoryServer(Server[object]):
         )
         joined = "notifications/initialized"
         self.add_notification_handler(joined, types.NotificationParams, self._joined)
-        if roots is not None:
-            roots.on_change = self._report_other_memory
-            self.middleware.append(roots)
-
-    @property
-    def memory(self) -> Memory:
-        """The memory that is served."""
-        return self._memory if self._roots is None else self._roots.memory
+        if reopen is not None:
+            self.middleware.append(ClientRoots(self, reopen))
 
     def get_capabilities(self, *_: Any, **given: Any) -> types.ServerCapabilities:
         """What we can do: tools and files may change, prompts never."""
@@ -152,6 +149,12 @@ class MemoryServer(Server[object]):
             if not is_scheduled and monotonic() > start and scheduled_jobs(memory.config):
                 is_scheduled = True
                 await to_thread.run_sync(_start_schedule, memory, stack)
+
+    async def move(self, memory: Memory) -> None:
+        """From now on serve another memory."""
+        before, self.memory = self.memory, memory
+        before.close()
+        await self._report_other_memory()
 
     async def _report_other_memory(self) -> None:
         """After a change of settings, or to another memory, tools and files may be others."""

@@ -10,12 +10,22 @@ from datetime import date, datetime
 from functools import cache, cached_property
 from importlib import resources
 from types import NoneType, UnionType
-from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
-from pydantic import BaseModel, ConfigDict, ValidationError, create_model, model_validator
+from pydantic import (
+    AwareDatetime,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    create_model,
+    model_validator,
+)
 from pydantic.json_schema import SkipJsonSchema
+from pydantic_core import PydanticCustomError
 
 from memolith.config.sections import Config
 from memolith.context.digest import excerpt
@@ -54,6 +64,13 @@ class ArgumentError(MemolithError):
     kind = "argument"
 
 
+def _is_text(value: object) -> object:
+    if isinstance(value, int | float):  # which would be taken for seconds
+        raise PydanticCustomError("type", "Input should be text such as 2026-11-15T12:00:00Z")
+    return value
+
+
+Moment = Annotated[AwareDatetime, Field(strict=False), BeforeValidator(_is_text)]
 Nothing = SkipJsonSchema[None]
 
 

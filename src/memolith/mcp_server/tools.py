@@ -12,7 +12,7 @@ from functools import partial
 from typing import Annotated, Literal
 
 from mcp_types import CallToolResult, ListToolsResult
-from pydantic import AwareDatetime, Field
+from pydantic import Field
 
 from memolith.config.sections import Config
 from memolith.config.setting import tool_names
@@ -23,6 +23,7 @@ from memolith.mcp_server.tool import (
     ArgumentError,
     Call,
     Json,
+    Moment,
     Nothing,
     Tool,
     allows_secrets,
@@ -48,7 +49,6 @@ Count = Annotated[int, Field(ge=1, le=100)]
 Few = Annotated[int, Field(ge=1, le=20)]
 Whole = Annotated[int, Field(ge=1)]
 Confidence = Annotated[float, Field(ge=0, le=1)]
-Moment = Annotated[AwareDatetime, Field(strict=False)]  # it may be written as text
 
 DEFAULT_SENSITIVITY: Sensitivity = "private-user"
 _PRIVATE_KINDS = tuple(kind for kind in SESSION_KINDS if kind != "group")

@@ -11,8 +11,8 @@ import asyncio
 import hmac
 import logging
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Callable
+from contextlib import nullcontext, suppress
 from weakref import WeakSet
 
 from starlette.datastructures import MutableHeaders
@@ -140,8 +140,10 @@ class Guard:
                     raise RequestError(*_TOO_MANY)
                 _check_content_type(request)
             body = b"" if _listens(request) else await _body(request)
-            async with self._application(grant, request) as app:
-                if _listens(request):
+            listens = _listens(request)
+            visit = grant and self.guests.visit(grant, request, self._app, listens=listens)
+            async with visit or nullcontext(self._app) as app:
+                if listens:
                     await self._listen(app, request, send)
                 else:
                     await app(scope, replayed(body, receive), send)
@@ -152,17 +154,6 @@ class Guard:
         self, error: MemolithError, scope: Scope, receive: Receive, send: Send
     ) -> None:
         await error_answer(error, scope["path"], self._memory.root)(scope, receive, send)
-
-    @asynccontextmanager
-    async def _application(self, grant: Grant | None, request: Request) -> AsyncIterator[ASGIApp]:
-        """What answers: for another profile, with its memory."""
-        if grant is None:
-            yield self._app
-            return
-        path = request.scope["path"]
-        async with self.guests.visit(grant, path, listens=_listens(request)) as guest:
-            request.state.memory = guest.memory
-            yield await guest.agents() if path.startswith(PATH) else self._app
 
     async def _listen(self, app: ASGIApp, request: Request, send: Send) -> None:
         """A stream is open as long as its caller may listen, and comes to a proper end."""

@@ -7,10 +7,11 @@ from collections import OrderedDict
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, nullcontext, suppress
 
+from starlette.requests import Request
 from starlette.types import ASGIApp
 
 from memolith import clock
-from memolith.mcp_server.transport import HttpApp
+from memolith.mcp_server.transport import PATH, HttpApp
 from memolith.memory import Memory
 from memolith.rest.answers import V1, RequestError
 from memolith.rest.tokens import Grant, Grants, stamp_at
@@ -27,21 +28,19 @@ _UNLIMITED = 1e12
 
 
 class Allowance:
-    """A limit of calls in a number of seconds, with bursts of as many."""
+    """A limit of calls in each period of so many seconds."""
 
     def __init__(self, limit: float, seconds: float) -> None:
         self._limit, self._seconds = limit, seconds
-        self._left, self._since = float("inf"), clock.monotonic()
+        self._since, self._taken = clock.monotonic(), 0
 
     def take(self) -> bool:
         """Whether one more call is allowed."""
         now = clock.monotonic()
-        earned = (now - self._since) * self._limit / self._seconds
-        self._left, self._since = min(self._limit, self._left + earned), now
-        if self._left < 1:
-            return False
-        self._left -= 1
-        return True
+        if now - self._since >= self._seconds:
+            self._since, self._taken = now, 0
+        self._taken += 1
+        return self._taken <= self._limit
 
 
 class Guest:
@@ -106,13 +105,12 @@ class Guests:
         self._open: OrderedDict[Grant, Guest] = OrderedDict()
         self._heavy = asyncio.Semaphore(_HEAVY_AT_ONCE)
 
-    def __len__(self) -> int:
-        """How many profiles are open."""
-        return len(self._open)
-
     @asynccontextmanager
-    async def visit(self, grant: Grant, path: str, *, listens: bool) -> AsyncIterator[Guest]:
-        """The profile, open for one request, when it is its turn."""
+    async def visit(
+        self, grant: Grant, request: Request, app: ASGIApp, *, listens: bool
+    ) -> AsyncIterator[ASGIApp]:
+        """What answers a request, when it is its turn: `app` with the memory of the profile, or MCP."""
+        path = request.scope["path"]
         guest = self._open.get(grant)
         if guest is None:
             guest = self._open[grant] = Guest(grant)
@@ -130,7 +128,8 @@ class Guests:
             turn = nullcontext() if listens else guest.turns
             heavy = self._heavy if path.startswith(_HEAVY) else nullcontext()
             async with turn, heavy:
-                yield guest
+                request.state.memory = guest.memory
+                yield await guest.agents() if path.startswith(PATH) else app
         finally:
             guest.visits -= 1
 

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Annotated, Any, Literal, get_args, get_type_hints
 
 from fastapi import APIRouter, Body, Depends, Query, Request, Response
-from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, create_model
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, create_model
 
 from memolith.config.edit import set_setting as change_setting
 from memolith.config.load import known_setting
@@ -26,7 +26,7 @@ from memolith.jobs.api import Jobs
 from memolith.jobs.files import Files
 from memolith.jobs.reports import Experiences, FlushReport, JobDiff, JobReport
 from memolith.jobs.worker import rebuild_index, run_in_process
-from memolith.mcp_server.tool import allows_secrets, arguments_of
+from memolith.mcp_server.tool import Moment, allows_secrets, arguments_of
 from memolith.memory import Memory
 from memolith.reports import InitReport, SettingChange, Settings, SettingValue, SyncReport
 from memolith.rest.answers import NAMES, V1, RequestError, answer_model
@@ -62,7 +62,6 @@ def check_secrets(memory: Memory, asked: bool) -> bool:
 _Question = Annotated[str, Field(max_length=8192)]
 _Limit = Annotated[int, Field(ge=1, le=1000)]
 _Chars = Annotated[int, Field(ge=0, le=1_000_000)]  # as many as the setting may say
-_Moment = Annotated[AwareDatetime, Field(strict=False)]  # it is written as text
 _Pairs = Annotated[  # of metadata, as ticket=12
     list[Annotated[str, Field(pattern="^[^=]+=")]],
     AfterValidator(lambda pairs: dict(pair.split("=", 1) for pair in pairs)),
@@ -71,7 +70,7 @@ _Value = bool | int | float | str | list[str]
 
 # What JSON has in the place of a type: the memory reads days by itself.
 _NAMES = NAMES | {
-    "Iterable": list, "Mapping": dict, "Sequence": list, "date": str, "datetime": _Moment,
+    "Iterable": list, "Mapping": dict, "Sequence": list, "date": str, "datetime": Moment,
 }  # fmt: skip
 # What an argument may be, by its name; without an entry, what its signature says.
 _ARGUMENTS = {
