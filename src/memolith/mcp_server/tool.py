@@ -123,7 +123,7 @@ class Tool:
         """Its arguments, as the signature of its function has them."""
         fields = arguments_of(self.run)
         if self.in_session:
-            fields["session_kind"] = (SessionKind | Nothing, None)
+            fields = {**fields, "session_kind": (SessionKind | Nothing, None)}
         return create_model(self.name, __base__=Arguments, **fields)
 
     @cached_property
@@ -171,7 +171,7 @@ class Tool:
             ),
         )
 
-    def parse(self, given: Mapping[str, object], config: Config) -> dict[str, Any]:
+    def parse(self, given: Mapping[str, object], config: Config) -> Json:
         """The checked arguments of a call; the first mistake is an error."""
         try:
             return dict(self.arguments.model_validate(given))
@@ -216,19 +216,20 @@ def arguments_of(
     omitted: Iterable[str] = (),
     types: Mapping[str, Any] | None = None,
     names: Mapping[str, Any] | None = None,
-) -> dict[str, Any]:
+) -> Mapping[str, Any]:
     """The fields of a pydantic model for the arguments of a function, after its first.
 
     `types` are those of arguments of these names, whatever the signature says; `names` are those that it may use.
     """
     hints = get_type_hints(call, localns=names, include_extras=True)
-    fields: dict[str, Any] = {}
-    for name, parameter in list(inspect.signature(call).parameters.items())[1:]:
-        if name not in {*omitted}:
-            hint: Any = (types or {}).get(name, hints[name])
-            hint = hint | None if NoneType in get_args(hints[name]) else hint
-            fields[name] = hint, ... if parameter.default is parameter.empty else parameter.default
-    return fields
+
+    def field(one: inspect.Parameter) -> tuple[Any, object]:
+        hint: Any = (types or {}).get(one.name, hints[one.name])
+        hint = hint | None if NoneType in get_args(hints[one.name]) else hint
+        return hint, ... if one.default is one.empty else one.default
+
+    parameters = list(inspect.signature(call).parameters.values())[1:]
+    return {one.name: field(one) for one in parameters if one.name not in {*omitted}}
 
 
 def wire_hints(of: Any, names: Mapping[str, Any] | None = None) -> dict[str, object]:

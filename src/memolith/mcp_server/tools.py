@@ -427,7 +427,7 @@ def run(
     return tool.run(Call(memory=memory, progress=progress, kind=kind), **arguments)
 
 
-def _kind(of_server: str, of_call: SessionKind | None) -> SessionKind:
+def _kind(of_server: str, of_call: object) -> SessionKind:
     """A caller may say that others are listening; it cannot say that they are not."""
     if "group" in (of_server, of_call):
         return "group"

@@ -331,7 +331,7 @@ def _request_model(route: Route, in_path: Sequence[str]) -> type[BaseModel]:
     """The body of a request, or its query: exactly these names, in a body of exactly these types."""
     is_body = route.method != "GET"
     omitted = {*in_path, *_NOT_ASKED, *route.fixed}
-    fields = arguments_of(route.call, omitted, _ARGUMENTS, _NAMES) | {**route.fields}
+    fields = {**arguments_of(route.call, omitted, _ARGUMENTS, _NAMES), **route.fields}
     if route.writes:
         fields["kind"] = (SessionKind, "main")
     title = "".join(word.capitalize() for word in route.call.__name__.split("_"))
