@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from memolith.interfaces import Statement, Summary
-from memolith.llm.check import checked_summary, model_counts, refusals
+from memolith.llm.check import CheckedWriter
 from memolith.llm.rules import Rules
+from tests.llm.checked import checked_summary
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -143,17 +144,16 @@ def test_a_record_that_speaks_to_the_model_is_not_sent_and_changes_no_line(text:
 
 
 def test_a_report_says_how_many_lines_each_wrote_and_why_lines_were_refused() -> None:
-    checked = [
-        checked_summary(Scripted(b="Ben pays Carlos."), NOTES, 2000),
-        checked_summary(Scripted(), NOTES, 2000),
-    ]
-    assert model_counts(checked) == {
-        "model_lines": 5,
+    writer = CheckedWriter(Scripted(b="Ben pays Carlos."))
+    writer.write(NOTES, 2000)
+    writer.write(NOTES[:1], 2000)
+    assert writer.counts == {
+        "model_lines": 3,
         "rule_lines": 1,
         "refused_lines": 1,
         "tokens": 100,
     }
-    assert list(refusals(checked, "scripted")) == [
-        "scripted: 1 of 6 lines were refused, and the rules wrote of these records instead:"
+    assert list(writer.warnings()) == [
+        "scripted: 1 of 4 lines were refused, and the rules wrote of these records instead:"
         " 1 with a number or name its records do not have."
     ]

@@ -14,12 +14,12 @@ from memolith.config.sections import LlmConfig
 from memolith.errors import ConfigError, FileFormatError, SummariserError
 from memolith.interfaces import Statement
 from memolith.llm import model as openai_compatible
-from memolith.llm.check import checked_summary
 from memolith.llm.model import OpenAiCompatible
 from memolith.llm.prompts import load_prompt
 from memolith.llm.rules import Rules
 from tests.conftest import StoppedTime
 from tests.lifecycle.life import live
+from tests.llm.checked import checked_summary
 from tests.llm.endpoint import Endpoint
 
 NOTES = [

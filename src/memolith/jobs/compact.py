@@ -39,7 +39,7 @@ from memolith.jobs.job import Job, Reader, Snapshot, Workplace
 from memolith.jobs.long_memory import ARCHIVE, LongMemory, your_lines
 from memolith.jobs.reports import Change, Hunk
 from memolith.jobs.summaries import long_statements, statements_of, still_told, summary_record
-from memolith.llm.check import MAX_USELESS_ANSWERS, Checked, checked_summary, model_counts, refusals
+from memolith.llm.check import CheckedWriter
 from memolith.llm.prompts import choose_summariser
 from memolith.llm.rules import Rules
 from memolith.text.lines import read_summary, summary_lines
@@ -63,13 +63,8 @@ class _Written:
     """A group with its text."""
 
     group: Group
-    checked: Checked
+    statements: Sequence[Statement]  # what is told of the records
     summary: Record | None  # none if they leave MEMORY.md without one
-
-    @property
-    def statements(self) -> tuple[Statement, ...]:
-        """What is told of the records."""
-        return self.checked.summary.statements
 
 
 class CompactJob(Job[CompactPlan]):
@@ -121,9 +116,8 @@ class CompactJob(Job[CompactPlan]):
         """Have the summaries written, and lay out the files with them."""
         if preview and plan.counts["compacted"] > _MOST_PREVIEWED:
             return replace(plan, warnings=(*plan.warnings, _NOT_DRAFTED))
-        summariser = Rules() if preview else self._summariser
-        written = self._written(plan.groups, summariser)
-        checked = [one.checked for one in written]
+        writer = CheckedWriter(Rules() if preview else self._summariser)
+        written = [self._write(group, writer) for group in plan.groups]
         long, dropped, blocks = self._long_memory(written)
         changes = (self._archived(written), dropped, long, self._memory(written))
         lines = [describe(one.group, is_empty=not one.statements) for one in written]
@@ -132,13 +126,13 @@ class CompactJob(Job[CompactPlan]):
                 f"{counted(blocks, 'block')} of {self._long} → its archive, oldest first:"
                 f" more than {MAX_LONG_MEMORY_CHARS:,} characters"
             )
-        warnings = [*refusals(checked, summariser.name), *plan.warnings]
+        warnings = [*writer.warnings(), *plan.warnings]
         if preview and not self.by_rules:
             warnings.append(_NOT_ASKED)
         gone = plan.counts["compacted"]
         came = sum(one.summary is not None for one in written)
         after = {"after": plan.counts["before"] - gone + came, "summaries": came}
-        by_model = {} if type(summariser) is Rules else model_counts(checked)
+        by_model = writer.counts if writer.is_model else {}
         draft = replace(
             plan,
             changes=tuple(change for change in changes if change is not None),
@@ -194,28 +188,17 @@ class CompactJob(Job[CompactPlan]):
         del path
         yield from (short(line.record.id) for line in record_lines(hunk.removed))
 
-    def _written(self, groups: Sequence[Group], summariser: Summariser) -> list[_Written]:
-        """The groups with their texts."""
-        found: list[_Written] = []
-        useless = 0
-        for group in groups:
-            # Words of strangers are not sent: what they say to a model is not for it.
-            is_asked = group.trust != "external" and useless < MAX_USELESS_ANSWERS
-            found.append(one := self._write(group, summariser if is_asked else Rules()))
-            if is_asked:
-                useless = useless + 1 if one.checked.problem and one.statements else 0
-        return found
-
-    def _write(self, group: Group, summariser: Summariser) -> _Written:
+    def _write(self, group: Group, writer: CheckedWriter) -> _Written:
         records = tuple(entry.line.record for entry in group.entries)
         day_of = self._clock.day_of
         sources = statements_of(records, self._now, day_of, self._seen.ledger())
-        checked = checked_summary(summariser, sources, group.max_chars)
-        told, summary = checked.summary.statements, None
+        # Words of strangers are not sent: what they say to a model is not for it.
+        is_sent = group.trust != "external"
+        told, by_model = writer.write(sources, group.max_chars, may_be_sent=is_sent)
+        summary = None
         if told and not group.retired:  # of nothing but small talk there is nothing to say
-            by_model = checked.taken > 0
             summary = summary_record(group, records, told, day_of, self._archive, by_model=by_model)
-        return _Written(group=group, checked=checked, summary=summary)
+        return _Written(group=group, statements=told, summary=summary)
 
     def _memory(self, written: Iterable[_Written]) -> Change | None:
         edits = Edits(self._path, self._seen.read(self._path))

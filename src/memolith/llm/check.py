@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from memolith.errors import SummariserError
-from memolith.interfaces import Statement, Summariser, Summary
+from memolith.interfaces import Statement, Summariser
 from memolith.llm.rules import Rules
 from memolith.text.cues import begins
 from memolith.text.names import entities, names_and_numbers
@@ -20,7 +20,7 @@ _MAX_CHARS = 600
 # Of the room, in percent; the rest is for records that the model does not mention.
 _SHARE_OF_THE_MODEL = 75
 _MIN_SHARE = 0.5  # of the content words of a line, in the records it cites
-MAX_USELESS_ANSWERS = 2  # in a row; then the rules write the rest of a job
+_MAX_USELESS_ANSWERS = 2  # in a row; then the rules write the rest of a job
 # Addresses, paths, options, placeholders and everything in backticks.
 _LITERAL = re.compile(
     r"`[^`]+`|https?://\S+|\S+@\S+|\S*[\w~.]*/[\w./~-]+|--?\w[\w-]*|\$\S+|\b\w+(?:[._]\w+)+\b"
@@ -34,112 +34,110 @@ _TO_A_MODEL = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Checked:
-    """A summary that may be kept, and what became of the lines of the model that was asked for it."""
+class CheckedWriter:
+    """Has a model write summaries, checks each line of it, and has the rules write what is refused."""
 
-    summary: Summary
-    taken: int = 0  # lines of the model
-    refused: Counter[str] = field(default_factory=Counter)  # why lines were not taken, and how many
-    problem: str = ""  # why none was
+    def __init__(self, summariser: Summariser) -> None:
+        """A summariser that is the rules is believed; what it writes is not counted."""
+        self._summariser = summariser
+        self.is_model = type(summariser) is not Rules
+        self.counts = Counter(model_lines=0, rule_lines=0, refused_lines=0, tokens=0)
+        self.refused = Counter[str]()  # why lines were not taken, where others were
+        self.problems = Counter[str]()  # why no line of an answer was
+        self._useless = 0  # answers in a row
 
-    @property
-    def by_rules(self) -> int:
-        """How many lines the rules wrote."""
-        return len(self.summary.statements) - self.taken
+    def write(
+        self, statements: Sequence[Statement], max_chars: int, *, may_be_sent: bool = True
+    ) -> tuple[Sequence[Statement], bool]:
+        """What is told of these, oldest first, and whether the model wrote any of it.
 
+        The rules tell of what the lines of the model leave out.
+        """
+        is_asked = self.is_model and may_be_sent and self._useless < _MAX_USELESS_ANSWERS
+        taken = self._of_model(statements, max_chars) if is_asked else []
+        covered = {record_id for line in taken for record_id in line.ids}
+        rest = [one for one in statements if covered.isdisjoint(one.ids)]
+        left = max_chars - sum(len(line.text) for line in taken)
+        by_rules = Rules().summarise(rest, left).statements
+        self.counts.update(model_lines=len(taken), rule_lines=len(by_rules))
+        if is_asked:
+            self._useless = self._useless + 1 if by_rules and not taken else 0
+        return sorted((*taken, *by_rules), key=lambda one: one.day), bool(taken)
 
-def checked_summary(
-    summariser: Summariser, statements: Sequence[Statement], max_chars: int
-) -> Checked:
-    """The summary: the model's lines that are true to their records, and the rules' lines for what they leave out."""
-    rules = Rules()
-    if type(summariser) is Rules:
-        return Checked(summary=rules.summarise(statements, max_chars))
-    harmless = [one for one in statements if not _TO_A_MODEL.search(fold(one.text))]
-    room = max_chars * _SHARE_OF_THE_MODEL // 100
-    try:
-        answer = summariser.summarise(harmless, room)
-    except SummariserError as error:
-        return Checked(
-            summary=replace(rules.summarise(statements, max_chars), tokens=error.tokens),
-            problem=f"{summariser.name}: {error.message} The rules wrote the summary.",
-        )
-    taken, refused = list[Statement](), Counter[str]()
-    contents = [(one, _content(one.text)) for one in harmless]
-    for written in answer.statements:
-        line, cited = _with_its_records(written, contents)
-        problem = next(_problems(line, cited), "")
-        if not problem and len(line.text) > room:
-            problem = "more than there is room for"
-        if problem:
-            refused[problem] += 1
-        else:
+    def _of_model(self, statements: Sequence[Statement], max_chars: int) -> list[Statement]:
+        """The lines of the model that are true to their records."""
+        harmless = [one for one in statements if not _TO_A_MODEL.search(fold(one.text))]
+        room = max_chars * _SHARE_OF_THE_MODEL // 100
+        name, by_rules = self._summariser.name, "The rules wrote the summary."
+        try:
+            answer = self._summariser.summarise(harmless, room)
+        except SummariserError as error:
+            self.counts.update(tokens=error.tokens)
+            self.problems[f"{name}: {error.message} {by_rules}"] += 1
+            return []
+        by_id: dict[str, list[Statement]] = defaultdict(list)
+        for one in harmless:
+            for record_id in one.ids:
+                by_id[record_id].append(one)
+        taken, refused = list[Statement](), Counter[str]()
+        for line in answer.statements:
+            cited = _cited(line, by_id)
+            problem = next(_problems(line, cited, room), "")
+            if problem:
+                refused[problem] += 1
+                continue
             room -= len(line.text)
-            taken.append(replace(line, day=max(one.day for one in cited), said_by=""))
-    covered = {record_id for line in taken for record_id in line.ids}
-    rest = [one for one in statements if covered.isdisjoint(one.ids)]
-    left = max_chars - sum(len(line.text) for line in taken)
-    lines = sorted((*taken, *rules.summarise(rest, left).statements), key=lambda one: one.day)
-    why = _reasons(refused) or "no line came in the form it was asked for"
-    return Checked(
-        summary=Summary(statements=tuple(lines), tokens=answer.tokens),
-        taken=len(taken),
-        refused=refused,
-        problem=""
-        if taken
-        else f"{summariser.name}: none of its lines was taken ({why}). The rules wrote the summary.",
-    )
+            ids = tuple(one for one in line.ids if any(one in record.ids for record in cited))
+            taken.append(replace(line, ids=ids, day=max(one.day for one in cited), said_by=""))
+        self.counts.update(tokens=answer.tokens, refused_lines=refused.total())
+        if taken:
+            self.refused += refused
+        else:
+            why = _reasons(refused) or "no line came in the form it was asked for"
+            self.problems[f"{name}: none of its lines was taken ({why}). {by_rules}"] += 1
+        return taken
+
+    def warnings(self) -> Iterator[str]:
+        """Why rules wrote what the model was asked for."""
+        for problem, count in self.problems.items():
+            yield f"{problem} ({count:,} times)" if count > 1 else problem
+        if self.refused:
+            lines = self.refused.total() + self.counts["model_lines"]
+            yield (
+                f"{self._summariser.name}: {self.refused.total():,} of {lines:,} lines were refused, and the rules"
+                f" wrote of these records instead: {_reasons(self.refused)}."
+            )
 
 
-def _with_its_records(
-    line: Statement, contents: Sequence[tuple[Statement, frozenset[str]]]
-) -> tuple[Statement, list[Statement]]:
-    """The line with its records, without those of which it has no word: they would count as summarised.
+def _cited(line: Statement, by_id: Mapping[str, Sequence[Statement]]) -> list[Statement]:
+    """The records of a line, without those of which it has no word: they would count as summarised.
 
     A line that cites an unknown record is given none.
     """
-    known = {name for one, _ in contents for name in one.ids}
-    if not known.issuperset(line.ids):
-        return line, []
+    if not all(name in by_id for name in line.ids):
+        return []
     content = _content(line.text)
-    cited = [
-        one
-        for one, there in contents
-        if not set(one.ids).isdisjoint(line.ids) and len(content & there) >= min(2, len(there))
-    ]
-    theirs = {name for one in cited for name in one.ids}
-    return replace(line, ids=tuple(name for name in line.ids if name in theirs)), cited
+    named = dict.fromkeys(one for name in line.ids for one in by_id[name])
+    contents = [(one, _content(one.text)) for one in named]
+    return [one for one, there in contents if len(content & there) >= min(2, len(there))]
 
 
 def _content(text: str) -> frozenset[str]:
     return frozenset(stems(word)[0] for word in words(text) if not is_stop_word(word))
 
 
-def _problems(line: Statement, cited: Sequence[Statement]) -> Iterator[str]:
+def _problems(line: Statement, cited: Sequence[Statement], room: int) -> Iterator[str]:
     """Why a line is not taken; nothing if it says what its records say."""
     text = line.text
     if not text.strip() or not text.isprintable():
         yield "empty, or with control characters"
-    if len(text) > _MAX_CHARS:
+    if len(text) > min(_MAX_CHARS, room):
         yield "too long"
     if begins("request", text) or _TO_A_MODEL.search(fold(text)):
         yield "an instruction"
     if not cited:
         yield "without a known record"
     source = fold(" ".join(one.text for one in cited))
-    yield from _missing(text, source)
-    _, found, rest = source.partition(fold(text).rstrip(" .…"))
-    if found and rest[:2].strip()[:1].isalnum():
-        yield "cut in the middle of a sentence"
-    content = _content(text)
-    there = {stem for word in words(source) for stem in stems(word)}
-    if len(content & there) < _MIN_SHARE * len(content):
-        yield "in words its records do not have"
-
-
-def _missing(text: str, source: str) -> Iterator[str]:
-    """What of a line its records do not have."""
     said = set(words(source))
     if any(fold(one.strip("`.,;:")) not in source for one in _LITERAL.findall(text)):
         yield "with an address, path or command its records do not have"
@@ -148,32 +146,14 @@ def _missing(text: str, source: str) -> Iterator[str]:
         yield "with a number or name its records do not have"
     if not said.issuperset(set(words(text)) & NEGATIONS):
         yield "with a «not» its records do not have"
+    _, found, rest = source.partition(fold(text).rstrip(" .…"))
+    if found and rest[:2].strip()[:1].isalnum():
+        yield "cut in the middle of a sentence"
+    content, there = _content(text), {stem for word in said for stem in stems(word)}
+    if len(content & there) < _MIN_SHARE * len(content):
+        yield "in words its records do not have"
 
 
 def _reasons(refused: Counter[str]) -> str:
     """Why lines were refused, the most frequent first."""
     return ", ".join(f"{count:,} {reason}" for reason, count in refused.most_common())
-
-
-def model_counts(checked: Sequence[Checked]) -> dict[str, int]:
-    """How many lines the model and the rules wrote, how many were refused, and the tokens."""
-    return {
-        "model_lines": sum(one.taken for one in checked),
-        "rule_lines": sum(one.by_rules for one in checked),
-        "refused_lines": sum(one.refused.total() for one in checked),
-        "tokens": sum(one.summary.tokens for one in checked),
-    }
-
-
-def refusals(checked: Sequence[Checked], name: str) -> Iterator[str]:
-    """Why rules wrote what the model of this name was asked for, as warnings."""
-    problems = Counter(one.problem for one in checked if one.problem)
-    for problem, count in problems.items():
-        yield f"{problem} ({count:,} times)" if count > 1 else problem
-    refused = sum((one.refused for one in checked if not one.problem), Counter[str]())
-    if refused:
-        lines = refused.total() + sum(one.taken for one in checked)
-        yield (
-            f"{name}: {refused.total():,} of {lines:,} lines were refused, and the rules wrote of these records"
-            f" instead: {_reasons(refused)}."
-        )

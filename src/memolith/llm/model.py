@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Sequence
+from itertools import accumulate
 
 from memolith.config.sections import LlmConfig
 from memolith.errors import SummariserError
-from memolith.http_client import Answer, NoAnswerError, Server, TooLargeError, TooLateError
+from memolith.http_client import NoAnswerError, Server, TooLargeError, TooLateError
 from memolith.interfaces import Statement, Summary
 from memolith.llm.prompts import load_prompt
 from memolith.text.cleaning import clean
@@ -37,13 +38,9 @@ class OpenAiCompatible:
 
     def __init__(self, config: LlmConfig, key: str = "") -> None:
         """Nothing is sent before the first summary."""
+        self.name = config.model
         self._config = config
         self._key = key
-
-    @property
-    def name(self) -> str:
-        """The model."""
-        return self._config.model
 
     def summarise(self, statements: Sequence[Statement], max_chars: int) -> Summary:
         """Ask once; a statement that holds a key or password is never sent."""
@@ -57,27 +54,6 @@ class OpenAiCompatible:
         raise SummariserError("The answer has no message.", tokens=tokens)
 
     def _ask(self, prompt: str) -> object:
-        problem = ""
-        for attempt in range(self.max_retries + 1):
-            if attempt:
-                threading.Event().wait(_PAUSE_SECONDS * 2 ** (attempt - 1))
-            try:
-                answer = self._send(prompt)
-            except NoAnswerError as error:
-                problem = f"No answer from {self._config.url}: {error}."
-                if isinstance(error, TooLateError):
-                    break
-                continue
-            except TooLargeError as error:
-                raise SummariserError(f"{self._config.url}: {error}.") from error
-            if answer.status == 200:
-                return _parse(answer.body)
-            problem = refusal(self._config.url, answer.status, answer.body)
-            if answer.status not in _RETRIED:
-                break
-        raise SummariserError(problem)
-
-    def _send(self, prompt: str) -> Answer:
         server = Server(
             url=f"{self._config.url.rstrip('/')}/chat/completions",
             key=self._key,
@@ -85,27 +61,36 @@ class OpenAiCompatible:
             max_bytes=_MAX_BYTES,
         )
         messages = [{"role": "user", "content": prompt}]
-        return server.post(
-            {"model": self._config.model, "messages": messages, "temperature": 0, "stream": False}
-        )
+        asked = {"model": self._config.model, "messages": messages, "temperature": 0}
+        problem = ""
+        for attempt in range(self.max_retries + 1):
+            if attempt:
+                threading.Event().wait(_PAUSE_SECONDS * 2 ** (attempt - 1))
+            try:
+                answer = server.post({**asked, "stream": False})
+            except TooLargeError as error:
+                raise SummariserError(f"{self._config.url}: {error}.") from error
+            except NoAnswerError as error:
+                problem = f"No answer from {self._config.url}: {error}."
+                if isinstance(error, TooLateError):
+                    break
+                continue
+            if answer.status == 200:
+                try:
+                    return json.loads(answer.body)
+                except (ValueError, RecursionError) as error:
+                    raise SummariserError("The answer is not JSON.") from error
+            problem = refusal(self._config.url, answer.status, answer.body)
+            if answer.status not in _RETRIED:
+                break
+        raise SummariserError(problem)
 
 
-def _newest(statements: Sequence[Statement]) -> list[Statement]:
+def _newest(statements: Sequence[Statement]) -> Sequence[Statement]:
     """As many of the last statements as fit one question; the rules write of the others."""
-    room, kept = _MAX_NOTES_CHARS, list[Statement]()
-    for statement in reversed(statements):
-        room -= len(summary_lines([statement])) + 1
-        if room < 0:
-            break
-        kept.append(statement)
-    return kept[::-1]
-
-
-def _parse(body: bytes) -> object:
-    try:
-        return json.loads(body)
-    except (ValueError, RecursionError) as error:
-        raise SummariserError("The answer is not JSON.") from error
+    sizes = accumulate(len(summary_lines([one])) + 1 for one in reversed(statements))
+    fitting = sum(size <= _MAX_NOTES_CHARS for size in sizes)
+    return statements[len(statements) - fitting :]
 
 
 def _tokens(answer: object) -> int:
@@ -119,26 +104,21 @@ def _tokens(answer: object) -> int:
 
 
 def refusal(url: str, status: int, body: bytes) -> str:
-    """Why there is no summary, of an answer with another status than 200.
+    """Why there is no summary, of an answer with another status than 200; what the endpoint says is never a key.
 
     >>> refusal("http://localhost/v1", 404, b'{"error": {"message": "model not found"}}')
     'http://localhost/v1 answered with status 404: “model not found”. There is no such address or model: see llm.url and llm.model.'
     """
-    said = _message(body)
+    said = ""
+    try:
+        content = json.loads(body[:10_000])
+    except (ValueError, RecursionError):
+        content = None
+    match content:
+        case {"error": {"message": str(text)}} | {"error": str(text)} | {"message": str(text)}:
+            line = " ".join(clean(text).split())
+            said = "" if surely_holds_secret(line) else line[:_MAX_MESSAGE_CHARS].rstrip(" .")
     message = f"{url} answered with status {status}" + (f": “{said}”." if said else ".")
     if 300 <= status < 400:
         return f"{message} It redirects, and redirects are not followed: see llm.url."
     return f"{message} {_WHAT_TO_DO.get(status, '')}".rstrip()
-
-
-def _message(body: bytes) -> str:
-    """What the endpoint itself says, if it says it as such endpoints do; never a key."""
-    try:
-        content = json.loads(body[:10_000])
-    except (ValueError, RecursionError):
-        return ""
-    match content:
-        case {"error": {"message": str(said)}} | {"error": str(said)} | {"message": str(said)}:
-            line = " ".join(clean(said).split())
-            return "" if surely_holds_secret(line) else line[:_MAX_MESSAGE_CHARS].rstrip(" .")
-    return ""

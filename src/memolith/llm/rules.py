@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
@@ -37,7 +37,6 @@ class _Piece:
     """Sentences of a record that are kept together, or not at all."""
 
     statement: Statement
-    place: int  # of the record, and within it
     value: float
 
 
@@ -49,52 +48,52 @@ class Rules:
     def summarise(self, statements: Sequence[Statement], max_chars: int) -> Summary:
         """What matters first, then something of every record, spread over the time; in the order of days."""
         pieces = _without_copies(_pieces(statements))
-        room, chosen, begun = max_chars, list[_Piece](), set[tuple[str, ...]]()
+        room, chosen, begun = max_chars, set[int](), set[tuple[str, ...]]()
         for piece in _in_order_of_choice(pieces):
-            cost = len(piece.statement.text) + (1 if piece.statement.ids in begun else _BESIDE)
+            told = piece.statement
+            cost = len(told.text) + (1 if told.ids in begun else _BESIDE)
             if cost <= room:
-                chosen.append(piece)
-                begun.add(piece.statement.ids)
+                chosen.add(id(piece))
+                begun.add(told.ids)
                 room -= cost
-        chosen.sort(key=lambda one: (one.statement.day, one.place))
-        return Summary(statements=tuple(_lines([one.statement for one in chosen])))
+        kept = (piece.statement for piece in pieces if id(piece) in chosen)
+        by_record = groupby(sorted(kept, key=lambda one: one.day), lambda one: (one.ids, one.day))
+        lines = (list(group) for _, group in by_record)
+        return Summary(
+            statements=tuple(
+                replace(same[0], text=_joined([one.text for one in same])) for same in lines
+            )
+        )
 
 
 def _pieces(statements: Sequence[Statement]) -> Iterator[_Piece]:
-    place = 0
-    by_day = sorted(statements, key=lambda one: one.day)
-    told = {
-        id(one): list(map(_short, sentences(_printable(_without_code(one.text))))) for one in by_day
+    told = [(one, list(_sentences(one.text))) for one in statements]
+    last = {
+        fold(text): one.day for one, said in sorted(told, key=lambda of: of[0].day) for text in said
     }
-    last = {fold(text): one.day for one in by_day for text in told[id(one)]}
-    for statement in statements:
+    for one, said in told:
+        added = _BY_CATEGORY.get(one.category, 0.0)
         # What was said again is told with the record that says it last.
-        said = [one for one in told[id(statement)] if last[fold(one)] <= statement.day]
-        added = _BY_CATEGORY.get(statement.category, 0.0)
-        for text in _texts([one for one in said if importance(one) > 0]):
+        new = [text for text in said if last[fold(text)] <= one.day and importance(text) > 0]
+        for text in _texts(new):
             value = max(map(importance, sentences(text)), default=0.0)
-            place += 1
             if value + min(added, 0) > 0:
-                yield _Piece(replace(statement, text=text), place, value + added)
+                yield _Piece(replace(one, text=text), value + added)
 
 
-def _texts(said: Sequence[str]) -> Iterator[str]:
+def _texts(said: Sequence[str]) -> list[str]:
     """The pieces of a record: all of it if it is short, else sentences with those that lean on them."""
     whole = _joined(said)
     is_short = len(said) <= _WHOLE_SENTENCES or len(whole) <= _WHOLE_CHARS
-    if whole and is_short and len(whole) <= _MAX_PIECE:
-        yield whole
-        return
-    piece = ""
+    if is_short and len(whole) <= _MAX_PIECE:
+        return [whole] if whole else []
+    found: list[str] = []
     for sentence in said:
-        if piece and _leans(sentence, piece) and len(piece) + len(sentence) < _MAX_PIECE:
-            piece = _joined((piece, sentence))
-            continue
-        if piece:
-            yield piece
-        piece = sentence
-    if piece:
-        yield piece
+        if found and _leans(sentence, found[-1]) and len(found[-1]) + len(sentence) < _MAX_PIECE:
+            found[-1] = _joined((found[-1], sentence))
+        else:
+            found.append(sentence)
+    return found
 
 
 def _leans(sentence: str, before: str) -> bool:
@@ -103,7 +102,7 @@ def _leans(sentence: str, before: str) -> bool:
     return is_part or begins("leaning", sentence) or begins("going on", sentence)
 
 
-def _without_copies(pieces: Iterator[_Piece]) -> list[_Piece]:
+def _without_copies(pieces: Iterable[_Piece]) -> list[_Piece]:
     """The same words twice become one piece of several records, dated when last said."""
     known: dict[object, _Piece] = {}
     for piece in pieces:
@@ -123,27 +122,22 @@ def _in_order_of_choice(pieces: Sequence[_Piece]) -> list[_Piece]:
     """
     days = [one.statement.day.toordinal() for one in pieces] or [0]
     first, span = min(days), max(days) - min(days) + 1
-    in_all = Counter(_pattern(one) for one in pieces)
+    in_all = Counter(map(_pattern, pieces))
     seen, turns = Counter[tuple[str, ...]](), Counter[object]()
     ranked = []
-    for piece in sorted(pieces, key=lambda one: (-one.value, -one.statement.day.toordinal())):
-        pattern = _pattern(piece)
+    for place in sorted(range(len(pieces)), key=lambda at: (-pieces[at].value, -days[at])):
+        piece = pieces[place]
+        text, pattern = piece.statement.text, _pattern(piece)
         seen[pattern] += 1
-        is_usual = seen[pattern] > (1 if in_all[pattern] > _OFTEN else 2)
-        tier = 3 if is_usual else _tier(piece)
-        part = (piece.statement.day.toordinal() - first) * _PARTS // span
-        turn = (tier, part, pattern if is_usual else "")
+        tier = 0 if matters(text) else 1 if piece.value > _PLAIN else 2
+        if seen[pattern] > (1 if in_all[pattern] > _OFTEN else 2):
+            tier = 3
+        part = (days[place] - first) * _PARTS // span
+        turn = (tier, part, pattern if tier > 2 else "")
         turns[turn] += 1
-        is_deadline = kind_of(piece.statement.text) == "deadline"
-        rank = (tier, not is_deadline, turns[turn], -piece.value, piece.place)
-        ranked.append((rank, piece))
-    return [piece for _, piece in sorted(ranked, key=lambda one: one[0])]
-
-
-def _tier(piece: _Piece) -> int:
-    if matters(piece.statement.text):
-        return 0
-    return 1 if piece.value > _PLAIN else 2
+        rank = (tier, kind_of(text) != "deadline", turns[turn], -piece.value, place)
+        ranked.append(rank)
+    return [pieces[rank[-1]] for rank in sorted(ranked)]
 
 
 def _pattern(piece: _Piece) -> tuple[str, ...]:
@@ -152,31 +146,17 @@ def _pattern(piece: _Piece) -> tuple[str, ...]:
     return tuple([word for word in words if word.isalpha() and word.islower()][:_PATTERN_WORDS])
 
 
-def _lines(chosen: Sequence[Statement]) -> Iterator[Statement]:
-    """What follows each other out of the same records is one line."""
-    for _, group in groupby(chosen, lambda one: (one.ids, one.day)):
-        same = list(group)
-        yield replace(same[0], text=_joined([one.text for one in same]))
-
-
 def _joined(said: Sequence[str]) -> str:
     """Sentences one behind the other, each with an end."""
     ended = [one if one[-1:] in ".!?…:;。！？\"'”’»)" else f"{one}." for one in said[:-1]]
     return " ".join([*ended, *said[-1:]])
 
 
-def _short(sentence: str) -> str:
-    return cut(sentence, _MAX_SENTENCE, " …")
-
-
-def _without_code(text: str) -> str:
-    """The text without blocks of code; of a text that is nothing else, the first line is left."""
+def _sentences(text: str) -> Iterator[str]:
+    """The sentences without blocks of code; of a text that is nothing else, the first line is left."""
     left = _TRACE.sub("", _CODE.sub("\n", text))
-    if left.strip():
-        return left
-    lines = [line.strip() for line in text.split("\n") if line.strip() and "```" not in line]
-    return f"`{lines[0]}` …" if lines else ""
-
-
-def _printable(text: str) -> str:
-    return "".join(char if char.isprintable() or char == "\n" else " " for char in text)
+    if not left.strip():
+        lines = [line.strip() for line in text.split("\n") if line.strip() and "```" not in line]
+        left = f"`{lines[0]}` …" if lines else ""
+    plain = "".join(char if char.isprintable() or char == "\n" else " " for char in left)
+    return (cut(sentence, _MAX_SENTENCE, " …") for sentence in sentences(plain))
