@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memolith import Memory
@@ -102,3 +103,20 @@ def test_who_may_see_no_secrets_does_not_learn_them_from_a_log(memory: Memory) -
     chat = "User: My sister Marta lives in Oulu."
     assert memory.jobs.flush(chat, dry_run=True, include_secret=False).known == 0
     assert memory.jobs.flush(chat, dry_run=True).known == 1
+
+
+def test_a_flush_is_a_job_that_can_be_shown_and_undone_and_is_not_done_again(
+    memory: Memory, stopped_time: StoppedTime
+) -> None:
+    memory.remember("The bakery opens at 7:30")
+    before = Path(memory.root, "MEMORY.md").read_bytes()
+    report = memory.jobs.flush(CHAT)
+    assert report.id is not None
+    shown = memory.jobs.show(report.id)
+    assert (shown.job, shown.status, shown.counts) == ("flush", "done", {"saved": 2})
+    assert "Oulu" in memory.jobs.diff(report.id)
+    stopped_time.advance(days=1)
+    assert memory.jobs.undo("last").status == "undone"
+    assert Path(memory.root, "MEMORY.md").read_bytes() == before
+    again = memory.jobs.flush(CHAT)
+    assert (again.saved, again.known, again.id) == ((), 2, None)

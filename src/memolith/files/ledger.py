@@ -278,16 +278,6 @@ def find_newest(folder: Folder, record_id: str) -> Record:
     return Ledger.of(folder).newest(find_record(folder, record_id))
 
 
-def records_saying(folder: Folder, texts: Iterable[str]) -> dict[str, Record]:
-    """The records of any file that say one of these very texts, by id."""
-    words = [b'"text":' + encode_json(text) for text in texts]
-    found: dict[str, Record] = {}
-    for path in every_file(folder):
-        for record in records_with(path, folder.read(path) or b"", words):
-            found.setdefault(record.id, record)
-    return found
-
-
 def sources_of(line: bytes) -> frozenset[str]:
     """The names of the records that a line is a copy of; most lines are not copies, and are not parsed.
 

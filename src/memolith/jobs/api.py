@@ -23,7 +23,7 @@ from memolith.jobs.compact_plan import is_over
 from memolith.jobs.dream import DreamJob
 from memolith.jobs.dream_status import dream_status, explain
 from memolith.jobs.experiences import ExperienceJob
-from memolith.jobs.flush import NAME, covered, flush
+from memolith.jobs.flush import FlushJob
 from memolith.jobs.forget import forget_record, forget_turns, of_channel
 from memolith.jobs.integrity import scan
 from memolith.jobs.job import Job, P, Workplace, index_changes, purge_index
@@ -46,9 +46,10 @@ if TYPE_CHECKING:  # it loads NumPy
 
 # What a proposal or report of the past is about, by the name of its job.
 KINDS: Mapping[str, type[Job[Any]]] = {
-    kind.name: kind for kind in (TrimJob, CompactJob, DreamJob, ExperienceJob, ApproveJob)
+    kind.name: kind
+    for kind in (TrimJob, CompactJob, DreamJob, ExperienceJob, ApproveJob, FlushJob)
 }
-_COVERED = {kind.name: kind.covered for kind in KINDS.values()} | {NAME: covered}
+_COVERED = {kind.name: kind.covered for kind in KINDS.values()}
 _Message = Mapping[str, object]
 # A chat is open if something was said in it this lately.
 _OPEN_FOR = timedelta(days=1)
@@ -191,7 +192,7 @@ class Jobs:
         """
         gate.check_is_text(session=session)
         agents_channel = "agent" if trust(self.channel) == "user" else self.channel
-        report, is_over_limit = flush(
+        job = FlushJob(
             self._place,
             self.store,
             read_chat(turns),
@@ -200,9 +201,9 @@ class Jobs:
                 agents_channel,
             ),  # only what is surely the user's is trusted like the user
             session,
-            dry_run=dry_run,
             include_secret=include_secret,
         )
+        report, is_over_limit = job.run(dry_run=dry_run)
         if is_over_limit:
             with suppress(MemolithError):  # the records are on disk, and the next one tries again
                 trim(self.store)

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from memolith.errors import RefusedError
 from memolith.files import gate
 from memolith.files.document import Document
-from memolith.files.folder import Folder
 from memolith.files.layout import daily_log
-from memolith.files.ledger import Ledger, Tombstone, digest, records_saying, tombstones
+from memolith.files.ledger import NO_MARKS, Ledger, digest, records_with, tombstones
+from memolith.files.notes import is_note_path, records_in
+from memolith.files.record_format import encode_json
 from memolith.jobs.changes import replaced
 from memolith.jobs.chat import Chat, Message
 from memolith.jobs.history import UNDONE, encode_report, job_path, new_job_id, prune_jobs, undone_by
-from memolith.jobs.job import Workplace
+from memolith.jobs.job import Job, Plan, Snapshot, Workplace
 from memolith.jobs.reports import Flushed, FlushReport, Hunk, JobReport
 from memolith.store import Store
 from memolith.text.budget import cut
@@ -180,154 +182,182 @@ def _is_secret(sentence: str, question: str) -> bool:
 class Known:
     """Texts of records, with near copies of them, and until when each held."""
 
-    def __init__(self) -> None:
-        self._said: dict[object, list[tuple[Record, datetime | None]]] = {}
+    def __init__(self, ledger: Ledger, now: datetime) -> None:
+        """Nothing is known yet; the ledger says what was replaced."""
+        self._ledger, self._now = ledger, now
+        self._said: dict[object, list[tuple[Record, datetime | None]]] = defaultdict(list)
 
-    @classmethod
-    def of(
-        cls,
-        folder: Folder,
-        records: Iterable[Record],
-        texts: Iterable[str],
-        now: datetime,
-        *,
-        include_secret: bool,
-    ) -> Known:
-        """The records of MEMORY.md and notes, past ones too, and those with one of these texts elsewhere."""
-        ledger = Ledger.of(folder)
-        found = {record.id: record for record in records}
-        for record in map(ledger.strictest, records_saying(folder, texts).values()):
-            if visible(record, include_secret=include_secret):
-                found.setdefault(record.id, record)
-        known = cls()
-        for record in found.values():
-            until = ledger.replaced_at(record.id)
-            if until is None and record.expires is not None and record.expires <= now:
-                until = record.expires
-            known.add(record, until=until)
-            for line in read_lines(record.text) if record.category == "compaction" else ():
-                known.add(record, line.text)
-        return known
+    def add(self, record: Record) -> None:
+        """One more, and the lines of a summary."""
+        until = self._ledger.replaced_at(record.id)
+        if until is None and record.expires is not None and record.expires <= self._now:
+            until = record.expires
+        lines = read_lines(record.text) if record.category == "compaction" else ()
+        for text in (record.text, *(line.text for line in lines)):
+            self._said[copy_key(text)].append((record, until))
 
-    def add(self, record: Record, text: str = "", until: datetime | None = None) -> None:
-        """One more."""
-        self._said.setdefault(copy_key(text or record.text), []).append((record, until))
-
-    def has(self, text: str, said: datetime | None, session: str) -> bool:
+    def has(self, found: Finding, session: str) -> bool:
         """Whether a record says this; one that holds no longer only if it held when this was said.
 
         Without a moment the session decides: a chat that is handed over again says nothing new.
         """
+        said = found.said
         return any(
             until is None or (said < until if said is not None else session == record.session)
-            for record, until in self._said.get(copy_key(text), ())
+            for record, until in self._said[copy_key(found.text)]
         )
 
     def current(self, text: str, session: str) -> Record | None:
         """The record of this session that says exactly this and still holds."""
-        for record, until in self._said.get(copy_key(text), ()):
+        for record, until in self._said[copy_key(text)]:
             if until is None and record.session == session and record.text == text:
                 return record
         return None
 
 
-def flush(  # noqa: PLR0913 - each says how to save
-    place: Workplace,
-    store: Store,
-    chat: Chat,
-    channels: tuple[str, str],
-    session: str,
-    *,
-    dry_run: bool,
-    include_secret: bool,
-) -> tuple[FlushReport, bool]:
-    """Save what is worth it and not known yet, as a job; returns whether MEMORY.md may be over its limits now.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FlushPlan(Plan):
+    """The records that are to be saved."""
 
-    `channels` are that of the user and of the agent.
+    drafts: tuple[Record, ...] = ()
+    known: int = 0
+    refused: tuple[str, ...] = ()  # why
+
+
+class FlushJob(Job[FlushPlan]):
+    """Save what is worth it of a chat and not known yet.
+
+    It appends, so it waits for no other job; nobody is asked before a chat is lost.
     """
-    findings = list(extract(chat.messages))
-    known, forgotten, undone = Known(), dict[str, Tombstone](), frozenset[str]()
-    if findings and store.profile.exists:
-        records = store.records(include_secret=include_secret, include_past=True)
-        texts = [one.text for one in findings]
-        now = place.clock.now()
-        with place.reading() as folder:
-            known = Known.of(folder, records, texts, now, include_secret=include_secret)
-            forgotten = {stone.digest: stone for stone in tombstones(folder.read)}
-            undone = undone_by(folder.read(UNDONE), NAME)
-    refused: list[str] = []
-    drafts: list[Record] = []
-    skipped = 0
-    for one in findings:
-        if known.has(one.text, one.said, session) or digest(one.text) in undone:
-            skipped += 1
-            continue
-        try:
-            gate.refuse_forgotten(forgotten.get(digest(one.text)))
-            draft = _record(store, one, session, channels[not (one.by_user and chat.is_sure)])
-            first = known.current(one.first, session) if one.first != one.text else None
-            if first is not None and first.provenance.channel == draft.provenance.channel:
-                draft = replace(draft, category=first.category, supersedes=first.id)
-            gate.check_record(draft)
-        except RefusedError as error:
-            refused.append(error.message)
-            continue
-        known.add(draft)
-        drafts.append(gate.mark_keys(draft))
-    report = FlushReport(
-        saved=tuple(Flushed(text=one.text, category=one.category) for one in drafts),
-        known=skipped,
-        refused=tuple(refused),
-        dry_run=dry_run,
-        warnings=chat.warnings,
-    )
-    return (report, False) if dry_run or not drafts else _saved(place, store, drafts, report)
 
+    name = NAME
+    may_wait = False
 
-def covered(path: str, hunk: Hunk) -> Iterator[str]:
-    """The digests of the texts that were saved of a chat: undone, they are not saved again."""
-    yield from (digest(record.text) for _, record in Document.parse(path, hunk.inserted).records())
+    def __init__(
+        self,
+        place: Workplace,
+        store: Store,
+        chat: Chat,
+        channels: tuple[str, str],
+        session: str,
+        *,
+        include_secret: bool,
+    ) -> None:
+        """`channels` are that of the user and of the agent."""
+        super().__init__(place)
+        self._store, self._chat, self._session = store, chat, session
+        self._channels, self._include_secret = channels, include_secret
 
+    def plan(self, snapshot: Snapshot) -> FlushPlan:
+        """What is worth a record, and was neither known, forgotten nor undone."""
+        ledger, known = snapshot.ledger(), Known(snapshot.ledger(), self._place.clock.now())
+        findings = list(extract(self._chat.messages))
+        # Of MEMORY.md and notes every record counts, past ones too; elsewhere those with one of these texts.
+        texts = [b'"text":' + encode_json(one.text) for one in findings]
+        for path in snapshot.files_and_archives() if findings else ():
+            data = snapshot.read(path) or b""
+            is_listed = path == self._place.config.profile.primary or is_note_path(path)
+            for record in records_in(path, data) if is_listed else records_with(path, data, texts):
+                if visible(ledger.strictest(record), include_secret=self._include_secret):
+                    known.add(record)
+        return self._chosen(findings, known, snapshot.read)
 
-def _record(store: Store, found: Finding, session: str, channel: str) -> Record:
-    # Hosts cut texts in the middle of an emoji: U+FFFD for each lone surrogate.
-    data = gate.whole_characters(found.text).encode("utf-8", "surrogatepass")
-    said_by = {"said_by": "user" if found.by_user else "assistant"}
-    draft = store.draft(
-        data.decode("utf-8", "replace"), channel, category=found.category, session=session
-    )
-    return replace(draft, metadata=said_by)
+    def _chosen(
+        self, findings: Iterable[Finding], known: Known, read: Callable[[str], bytes | None]
+    ) -> FlushPlan:
+        forgotten = {stone.digest: stone for stone in tombstones(read)}
+        undone = undone_by(read(UNDONE), NAME)
+        refused: list[str] = []
+        drafts: list[Record] = []
+        skipped = 0
+        for one in findings:
+            if known.has(one, self._session) or digest(one.text) in undone:
+                skipped += 1
+                continue
+            try:
+                gate.refuse_forgotten(forgotten.get(digest(one.text)))
+                draft = self._draft(one, known)
+                gate.check_record(draft)
+            except RefusedError as error:
+                refused.append(error.message)
+                continue
+            known.add(draft)
+            drafts.append(gate.mark_keys(draft))
+        return FlushPlan(
+            lines=(f"saved from a chat: {counted(len(drafts), 'record')}",),
+            counts={"saved": len(drafts)},
+            drafts=tuple(drafts),
+            known=skipped,
+            refused=tuple(refused),
+        )
 
+    def _draft(self, found: Finding, known: Known) -> Record:
+        # Hosts cut texts in the middle of an emoji: U+FFFD for each lone surrogate.
+        data = gate.whole_characters(found.text).encode("utf-8", "surrogatepass")
+        draft = self._store.draft(
+            data.decode("utf-8", "replace"),
+            self._channels[not (found.by_user and self._chat.is_sure)],
+            category=found.category,
+            session=self._session,
+            metadata={"said_by": "user" if found.by_user else "assistant"},
+        )
+        first = known.current(found.first, self._session) if found.first != found.text else None
+        if first is not None and first.provenance.channel == draft.provenance.channel:
+            return replace(draft, category=first.category, supersedes=first.id)
+        return draft
 
-def _saved(
-    place: Workplace, store: Store, drafts: Sequence[Record], report: FlushReport
-) -> tuple[FlushReport, bool]:
-    """Append all records in one transaction, and keep a report by which they can be taken back."""
-    now = place.clock.now()
-    paths = (daily_log(place.clock.day_of(now)), store.config.profile.primary)
-    with store.writing() as transaction:
-        folder = transaction.folder
-        before = {path: folder.read(path) for path in paths}
-        kept: list[str] = []
+    @staticmethod
+    def covered(path: str, hunk: Hunk) -> Iterator[str]:
+        """The digests of the texts that were saved: undone, they are not saved again."""
+        found = Document.parse(path, hunk.inserted).records()
+        yield from (digest(record.text) for _, record in found)
 
-        def plan_report(saved: Sequence[Record]) -> None:
-            changes = [replaced(path, before[path], transaction.planned(path)) for path in paths]
-            if not any(changes):
-                return
-            kept.append(new_job_id(folder, NAME, now))
-            job = JobReport(
-                id=kept[0],
-                job=NAME,
-                status="done",
-                created=now,
-                lines=(f"saved from a chat: {counted(len(saved), 'record')}",),
-                counts={"saved": len(saved)},
-                changes=tuple(change for change in changes if change is not None),
+    def run(self, *, dry_run: bool) -> tuple[FlushReport, bool]:
+        """Plan and save; returns whether MEMORY.md may be over its limits now."""
+        if self._store.profile.exists:
+            with self._place.reading() as folder:
+                plan = self.plan(Snapshot(folder))
+        else:
+            known = Known(NO_MARKS, self._place.clock.now())
+            plan = self._chosen(extract(self._chat.messages), known, lambda path: None)
+        report = FlushReport(
+            saved=tuple(Flushed(text=one.text, category=one.category) for one in plan.drafts),
+            known=plan.known,
+            refused=plan.refused,
+            dry_run=dry_run,
+            warnings=self._chat.warnings,
+        )
+        return (report, False) if dry_run or not plan.drafts else self._saved(plan, report)
+
+    def _saved(self, plan: FlushPlan, report: FlushReport) -> tuple[FlushReport, bool]:
+        """Append all records in one transaction, and keep a report by which they can be taken back."""
+        now = self._place.clock.now()
+        paths = (daily_log(self._place.clock.day_of(now)), self._place.config.profile.primary)
+        with self._place.writing() as transaction:
+            folder = transaction.folder
+            before = {path: folder.read(path) for path in paths}
+            kept: list[str] = []
+
+            def plan_report(saved: Sequence[Record]) -> None:
+                del saved
+                changes = [replaced(one, before[one], transaction.planned(one)) for one in paths]
+                if any(changes):
+                    kept.append(new_job_id(folder, NAME, now))
+                    job = JobReport(
+                        id=kept[0],
+                        job=NAME,
+                        status="done",
+                        created=now,
+                        lines=plan.lines,
+                        counts=plan.counts,
+                        changes=tuple(filter(None, changes)),
+                    )
+                    transaction.replace(job_path(job), encode_report(job), None)
+
+            records = self._store.journal.append(
+                transaction, plan.drafts, before_commit=plan_report
             )
-            transaction.replace(job_path(job), encode_report(job), None)
-
-        records = store.journal.append(transaction, drafts, before_commit=plan_report)
-        prune_jobs(folder)
-        is_over_limit = store.may_be_over_limit(transaction)
-    saved = tuple(Flushed(text=one.text, category=one.category, id=one.id) for one in records)
-    return replace(report, id=next(iter(kept), None), saved=saved), is_over_limit
+            prune_jobs(folder)
+            is_over_limit = self._store.may_be_over_limit(transaction)
+        saved = tuple(Flushed(text=one.text, category=one.category, id=one.id) for one in records)
+        return replace(report, id=next(iter(kept), None), saved=saved), is_over_limit
