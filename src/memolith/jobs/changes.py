@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -142,6 +143,15 @@ def inserted_lines(changes: Iterable[Change]) -> Iterator[bytes]:
 def lines_of(hunk: Hunk) -> list[bytes]:
     """The lines that come or go."""
     return split_lines(hunk.removed) + split_lines(hunk.inserted)
+
+
+def lost_lines(before: bytes, after: bytes, archive: bytes) -> set[bytes]:
+    """The lines that have left a file and are not in its archive either."""
+    old, new, kept = (
+        Counter(line.rstrip(b"\r\n") for line in data.split(b"\n"))
+        for data in (before, after, archive)
+    )
+    return set(old - new) - set(kept)
 
 
 def not_yet_archived(archive: bytes, lines: Iterable[bytes]) -> bytes:

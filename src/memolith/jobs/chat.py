@@ -18,6 +18,7 @@ _NO_MESSAGE = "No message of a user or an assistant (role and content) is in thi
 _HAND_OVER = (
     'Hand over [{"role": "user", "content": "We decided to ship on Friday"}], JSON, or plain text.'
 )
+_KINDS_OF_TEXT = (None, "text", "input_text", "output_text")
 _GEMINI = {"user": "user", "gemini": "assistant"}
 _NAMES = {
     "user": "user|human|me|you|usuario|usuaria|humano|nutzer|nutzerin|benutzer|mensch|ich|yo",
@@ -116,16 +117,10 @@ def _read_json(text: str) -> tuple[list[object], int]:
             broken += 1
             continue
         if part is text:
-            return _inside(content), 0
+            inside = content.get("messages") if isinstance(content, dict) else content
+            return inside if isinstance(inside, list) else [content], 0
         values.append(content)
     return values, broken - 1  # the text as a whole was none
-
-
-def _inside(content: object) -> list[object]:
-    match content:
-        case list(items) | {"messages": list(items)}:
-            return items
-    return [content]
 
 
 def _messages(content: object, at: datetime | None = None) -> Iterator[Message]:
@@ -170,22 +165,15 @@ def _inside_line(line: dict[str, object]) -> dict[str, object]:
 
 
 def _text(content: object) -> str:
-    match content:
-        case str(text):
-            return text
-        case list(parts):
-            texts = (part.get("text") for part in parts if _is_text(part))
-            return "\n".join(text for text in texts if isinstance(text, str))
-    return ""
-
-
-def _is_text(part: object) -> bool:
-    return isinstance(part, dict) and part.get("type") in (
-        None,
-        "text",
-        "input_text",
-        "output_text",
-    )
+    if isinstance(content, str):
+        return content
+    parts = content if isinstance(content, list) else ()
+    texts = [
+        part.get("text")
+        for part in parts
+        if isinstance(part, dict) and part.get("type") in _KINDS_OF_TEXT
+    ]
+    return "\n".join(text for text in texts if isinstance(text, str))
 
 
 def _as_messages(by_user: bool, text: str) -> Iterator[Message]:

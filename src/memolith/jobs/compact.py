@@ -12,11 +12,13 @@ from memolith.clock import Clock
 from memolith.config.load import LLM_KEY, api_key
 from memolith.config.sections import Config
 from memolith.errors import MemolithError
+from memolith.files.document import Document
 from memolith.files.folder import Folder
 from memolith.files.record_format import encode_line, encode_time
 from memolith.interfaces import Statement, Summariser
 from memolith.jobs.changes import (
     Edits,
+    lost_lines,
     not_yet_archived,
     replaced,
     split_lines,
@@ -30,7 +32,6 @@ from memolith.jobs.compact_plan import (
     has_grown,
     is_over,
     plan_compaction,
-    record_lines,
     short,
 )
 from memolith.jobs.history import UNDONE, undone_by
@@ -168,17 +169,16 @@ class CompactJob(Job[CompactPlan]):
             return f"a line of {self._long} that compaction did not write would have gone"
         old, new = split_lines(before(self._path)), split_lines(after(self._path))
         gone, came = Counter(old) - Counter(new), Counter(new) - Counter(old)
-        if _left(old, gone) != _left(new, came):
+        if [one for one in old if one not in gone] != [one for one in new if one not in came]:
             return "a line that should stay would have moved"
-        archived = {line.rstrip(b"\n") for line in split_lines(after(self._archive))}
-        if not {line.rstrip(b"\n") for line in gone} <= archived:
+        if lost_lines(before(self._path), after(self._path), after(self._archive)):
             return "a record would have been lost"
         scope = self._scope()
-        removed = list(record_lines(b"\n".join(gone)))
-        if len(removed) != len(gone) or not all(scope.has(line.record) for line in removed):
+        removed = _records(gone)
+        if len(removed) != len(gone) or not all(map(scope.has, removed)):
             return "a line that is protected, recent, secret or no record would have gone"
-        added = list(record_lines(b"\n".join(came)))
-        if len(added) != len(came) or any(line.record.category != "compaction" for line in added):
+        added = _records(came)
+        if len(added) != len(came) or any(one.category != "compaction" for one in added):
             return "a line that is no summary would have come"
         return "" if len(added) <= len(removed) else "there would be more records than before"
 
@@ -186,10 +186,10 @@ class CompactJob(Job[CompactPlan]):
     def covered(path: str, hunk: Hunk) -> Iterator[str]:
         """The records that went into summaries."""
         del path
-        yield from (short(line.record.id) for line in record_lines(hunk.removed))
+        yield from (short(record.id) for record in _records([hunk.removed]))
 
     def _write(self, group: Group, writer: CheckedWriter) -> _Written:
-        records = tuple(entry.line.record for entry in group.entries)
+        records = tuple(entry.record for entry in group.entries)
         day_of = self._clock.day_of
         sources = statements_of(records, self._now, day_of, self._seen.ledger())
         # Words of strangers are not sent: what they say to a model is not for it.
@@ -258,17 +258,9 @@ class CompactJob(Job[CompactPlan]):
         return blocks
 
 
+def _records(lines: Iterable[bytes]) -> list[Record]:
+    return [record for _, record in Document.parse("", b"\n".join(lines)).records()]
+
+
 def _not_in(said: Collection[str], statements: Iterable[Statement]) -> list[Statement]:
     return [statement for statement in statements if fold(statement.text) not in said]
-
-
-def _left(lines: list[bytes], without: Counter[bytes]) -> list[bytes]:
-    """The lines without those counted, each as often as it is counted."""
-    still = Counter(without)
-    kept = []
-    for line in lines:
-        if still[line] > 0:
-            still[line] -= 1
-        else:
-            kept.append(line)
-    return kept

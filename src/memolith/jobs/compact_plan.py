@@ -7,14 +7,14 @@ limits leaves without a summary in MEMORY.md: the words of strangers first, then
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from typing import NamedTuple
 
 from memolith.config.sections import CompactConfig, Config
 from memolith.files import layout
-from memolith.files.document import Document
+from memolith.files.document import Document, Line
 from memolith.files.folder import Folder
 from memolith.jobs.job import Plan
 from memolith.text.lines import short_id
@@ -60,20 +60,6 @@ class Size(NamedTuple):
         return self.records > limit.records or self.chars > limit.chars
 
 
-class RecordLine(NamedTuple):
-    """A record and its line."""
-
-    number: int  # of the line, from 1
-    data: bytes  # the line without its newline
-    record: Record
-
-
-def record_lines(data: bytes) -> Iterator[RecordLine]:
-    """The records of a file, in file order; prose and broken lines are left out."""
-    for line, record in Document.parse("", data).records():
-        yield RecordLine(line.number, line.data.removesuffix(b"\n"), record)
-
-
 def short(record_id: str) -> str:
     """The beginning of an id, by which undone changes are remembered."""
     return short_id(record_id, 13)
@@ -83,7 +69,8 @@ def short(record_id: str) -> str:
 class Entry:
     """A line that may be compacted; level 0 is a record, others are summaries already."""
 
-    line: RecordLine
+    line: Line
+    record: Record
     level: int
     day: date
     chars: int
@@ -148,7 +135,7 @@ class CompactPlan(Plan):
 
 def plan_compaction(data: bytes, scope: Scope, day_of: Callable[[datetime], date]) -> CompactPlan:
     """Choose what is compacted, or say why nothing is."""
-    records = list(record_lines(data))
+    records = list(Document.parse("", data).records())
     size = Size(len(records), len(data.decode(errors="replace")))
     counts = {"before": len(records), "after": len(records), "compacted": 0, "summaries": 0}
 
@@ -163,8 +150,12 @@ def plan_compaction(data: bytes, scope: Scope, day_of: Callable[[datetime], date
             f"{counted(int(size.records), 'record')} and {counted(int(size.chars), 'character')}"
         )
         return skip(f"{found}: under the limit")
-    may_go = [_entry(line, day_of, scope.external) for line in records if scope.has(line.record)]
-    entries = [entry for entry in may_go if short(entry.line.record.id) not in scope.undone]
+    may_go = [
+        _entry(line, record, day_of, scope.external)
+        for line, record in records
+        if scope.has(record)
+    ]
+    entries = [entry for entry in may_go if short(entry.record.id) not in scope.undone]
     fixed = Size(size.records - len(entries), size.chars - sum(one.chars for one in entries))
     goal = _goal(limit, fixed)
     groups = _groups(entries, fixed, goal, day_of(scope.now)) if size.exceeds(goal) else ()
@@ -200,18 +191,20 @@ def _limit(config: CompactConfig) -> Size:
 
 def _goal(limit: Size, fixed: Size) -> Size:
     """How large the file may be after the run, beside what must stay."""
-    goals = []
-    for most, stays in zip(limit, fixed, strict=True):
+
+    def goal(most: float, stays: float) -> float:
         room = most if stays <= most else stays + max(1, int(most * _ROOM))
-        slack = min(room * _SLACK, (room - stays) / 2) if room < math.inf else 0
-        goals.append(room - int(slack))
-    return Size(*goals)
+        return room if room == math.inf else room - int(min(room * _SLACK, (room - stays) / 2))
+
+    return Size(goal(limit.records, fixed.records), goal(limit.chars, fixed.chars))
 
 
-def _entry(line: RecordLine, day_of: Callable[[datetime], date], external: Patterns) -> Entry:
-    chars = len(line.data if line.data.isascii() else line.data.decode(errors="replace")) + 1
-    trust = trust_in_file(line.record.provenance.channel, external)
-    return Entry(line, level_of(line.record), day_of(line.record.created), chars, trust)
+def _entry(
+    line: Line, record: Record, day_of: Callable[[datetime], date], external: Patterns
+) -> Entry:
+    chars = len(line.data.rstrip(b"\n").decode(errors="replace")) + 1
+    trust = trust_in_file(record.provenance.channel, external)
+    return Entry(line, record, level_of(record), day_of(record.created), chars, trust)
 
 
 def level_of(record: Record) -> int:

@@ -245,14 +245,12 @@ def _not_generated(lines: list[bytes]) -> list[bytes]:
 def _marked(state: RecallState, memory: bytes, now: datetime) -> RecallState:
     """The state with a mark at what MEMORY.md has of earlier dreams: what leaves it stays out."""
     promoted = claims_in(memory)
-
-    def marked(entry: Recalled) -> Recalled:
-        is_new = entry.promoted_at is None and entry.claim in promoted
-        return replace(entry, promoted_at=now) if is_new else entry
-
-    if not promoted:
-        return state
-    return replace(state, entries={key: marked(entry) for key, entry in state.entries.items()})
+    new = {
+        key: replace(entry, promoted_at=now)
+        for key, entry in state.entries.items()
+        if entry.promoted_at is None and entry.claim in promoted
+    }
+    return replace(state, entries={**state.entries, **new})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,7 +22,7 @@ from memolith.files.ledger import digest, source_of
 from memolith.files.notes import records_in
 from memolith.files.record_format import RecordFormatError, encode_line, encode_time, parse_time
 from memolith.interfaces import Vectors
-from memolith.jobs.changes import Edits, split_lines
+from memolith.jobs.changes import Edits, lost_lines
 from memolith.jobs.contradictions import contradicting
 from memolith.jobs.history import UNDONE, undone_by
 from memolith.jobs.job import Job, Plan, Reader, Snapshot, Workplace
@@ -68,17 +68,19 @@ class ExperienceJob(Job[Plan]):
 
     def plan(self, snapshot: Snapshot) -> Plan:
         """Choose what is unique enough, then what has to go."""
-        now = self._place.clock.now()
-        document = Document.parse(self._config.path, snapshot.read(self._config.path) or b"")
-        lines = {record.id: line for line, record in document.records()}
-        stored = [record for _, record in document.records()]
+        now, path = self._place.clock.now(), self._config.path
+        before = snapshot.read(path)
+        lines = {
+            record.id: (line, record)
+            for line, record in Document.parse(path, before or b"").records()
+        }
+        stored = [record for _, record in lines.values()]
         found = self._candidates(snapshot, stored, now)
         new, warning = _unique(stored, found, self._config.uniqueness, now)
-        kept = {record.id: record for record in (*stored, *new)}
-        outdated = set(replaced_by_newer(list(kept.values())))
-        left = [record for record in kept.values() if record.id not in outdated]
+        outdated = set(replaced_by_newer([*stored, *new]))
+        left = [one for one in (*stored, *new) if one.id not in outdated]
         going = {*outdated, *self._least_valuable(snapshot, left, now)}
-        gone = [lines[name] for name in kept if name in going and name in lines]
+        gone = [line for line, record in lines.values() if record.id in going]
         added = [record for record in new if record.id not in going]
         counts = {
             "looked at": len(found),
@@ -90,16 +92,17 @@ class ExperienceJob(Job[Plan]):
         }
         if not added and not gone:
             return Plan(skipped="nothing new was found", counts=counts)
-        described = [f"add {counted(len(added), 'experience')}"] if added else []
-        described += [f"move {counted(len(gone), 'experience')} to the archive"] if gone else []
-        archive = Edits(ARCHIVE, snapshot.read(ARCHIVE))
+        archive, store = Edits(ARCHIVE, snapshot.read(ARCHIVE)), Edits(path, before)
         archive.append(b"".join(line.data.rstrip(b"\r\n") + b"\n" for line in gone))
-        store = Edits(self._config.path, before := snapshot.read(self._config.path))
         store.remove(line.number for line in gone)
         text = b"".join(map(encode_line, added))
         store.append(text if before else layout.load_template(layout.EXPERIENCES) + text)
+        described = (
+            (added, f"add {counted(len(added), 'experience')}"),
+            (gone, f"move {counted(len(gone), 'experience')} to the archive"),
+        )
         return Plan(
-            lines=tuple(described),
+            lines=tuple(what for some, what in described if some),
             counts=counts,
             changes=tuple(filter(None, (archive.change() if gone else None, store.change()))),
             warnings=(warning,) if warning else (),
@@ -107,12 +110,11 @@ class ExperienceJob(Job[Plan]):
 
     def problem(self, before: Reader, after: Reader) -> str:
         """What left the file must be in the archive; no secret may have come in."""
-        old, new = (split_lines(read(self._config.path)) for read in (before, after))
-        kept = {line.rstrip(b"\r\n") for line in (*new, *split_lines(after(ARCHIVE)))}
-        if any(line.rstrip(b"\r\n") not in kept for line in old):
+        path = self._config.path
+        if lost_lines(before(path), after(path), after(ARCHIVE)):
             return "an experience would have been lost"
-        document = Document.parse(self._config.path, after(self._config.path))
-        secret = any(record.sensitivity == "secret" for _, record in document.records())
+        records = Document.parse(path, after(path)).records()
+        secret = any(record.sensitivity == "secret" for _, record in records)
         return "a secret would have become an experience" if secret else ""
 
     @staticmethod
@@ -137,25 +139,21 @@ class ExperienceJob(Job[Plan]):
         known = {source_of(record) for record in (*stored, *(record for _, record in archived))}
         # A run by hand adds again what was undone, however old it is.
         again, known = (undone, known) if self._place.by_hand else (frozenset(), known | undone)
-        external = self._place.config.trust.external
-        ledger, forgotten = snapshot.ledger(), snapshot.forgotten()
-        records = {
-            record.id: record
+        external, ledger = self._place.config.trust.external, snapshot.ledger()
+        forgotten = snapshot.forgotten()
+        found = {
+            record.id: _experience(record, bare_text(record.text), record.id)
             for path in snapshot.files()
             for record in records_in(path, snapshot.read(path) or b"")
             if record.category not in _NEVER
             and record.sensitivity != "secret"
-            and not source_of(record)
+            and record.id not in ledger.secret
+            and not ledger.is_past(record.id, now)
         }
-        found = [
-            _experience(record, bare_text(record.text), record.id, record.category)
-            for record in records.values()
-            if record.id not in ledger.secret and not ledger.is_past(record.id, now)
-        ]
-        found += _from_turns(snapshot.read(layout.CONVERSATIONS) or b"")
+        said = _from_turns(snapshot.read(layout.CONVERSATIONS) or b"")
         fit = (
             one
-            for one in found
+            for one in (*found.values(), *said)
             if (since is None or one.created > since or source_of(one) in again)
             and source_of(one) not in known
             and trust_in_file(one.provenance.channel, external) != "external"
@@ -236,7 +234,7 @@ def _nearest(vectors: Vectors, number: int, taken: Sequence[int], threshold: flo
     return [taken[place] for place in sorted(found, key=lambda place: -similar[place])[:_MAX_NEAR]]
 
 
-def _experience(record: Record, text: str, source: str, category: str) -> Record:
+def _experience(record: Record, text: str, source: str) -> Record:
     return Record(
         id=new_id(),
         text=text[:_MAX_CHARS],
@@ -244,7 +242,7 @@ def _experience(record: Record, text: str, source: str, category: str) -> Record
         session=record.session,
         created=record.created,
         provenance=record.provenance,
-        metadata={"source": source, "category": category},
+        metadata={"source": source, "category": record.category},
         expires=record.expires,
     )
 
@@ -259,15 +257,11 @@ def _extracted(experience: Record) -> datetime | None:
 
 def _from_turns(data: bytes) -> Iterator[Record]:
     """What a person stated: decisions, wishes, what is open. Questions and small talk tell nothing."""
-    for line in data.split(b"\n"):
-        turn = parse_turn(line)
-        for sentence in sentences(turn.user) if turn else ():
-            text = bare_text(sentence)
-            if turn and matters(text):
-                said = Record(
-                    id="", text=text, category="turn", session=turn.chat, created=turn.created,
-                    provenance=Provenance(channel=turn.platform),
-                )  # fmt: skip
-                yield _experience(
-                    said, text, f"{turn.chat}@{turn.created.isoformat()}#{claim_key(text)}", "turn"
-                )
+    for turn in filter(None, map(parse_turn, data.split(b"\n"))):
+        said = Record(
+            id="", text="", category="turn", session=turn.chat, created=turn.created,
+            provenance=Provenance(channel=turn.platform),
+        )  # fmt: skip
+        for text in filter(matters, map(bare_text, sentences(turn.user))):
+            source = f"{turn.chat}@{turn.created.isoformat()}#{claim_key(text)}"
+            yield _experience(said, text, source)

@@ -57,14 +57,13 @@ class LongMemory:
         if not data.endswith(b"\n"):
             data += b"\n"
         texts = {**self.blocks, **new}
-        ours: dict[str, bytes] = {}
-        for found in _BLOCK.finditer(data):  # a month with two blocks gets one
-            month = found["month"].decode()
-            ours[month] = ours.get(month, b"") + found.group()
-        for month, text in new.items():
-            ours[month] = _encode(month, text, self.yours.get(month, b""))
-        moved = {month: self.yours.get(month, b"") for month, text in new.items() if not text}
-        ours = {month: block for month, block in ours.items() if month not in moved}
+        yours = {month: self.yours.get(month, b"") for month in texts}
+        moved = {month: yours[month] for month, text in new.items() if not text}
+        ours = {
+            month: _encode(month, text, yours[month])
+            for month, text in texts.items()
+            if month not in moved
+        }
         others = [(one["day"].decode(), one.group()) for one in _OTHERS.finditer(data)]
         around = _BLOCK.sub(b"", data)
         room = max_chars - sum(map(_chars, (around, *ours.values(), *moved.values())))
@@ -77,7 +76,7 @@ class LongMemory:
                 dropped += other
                 room += _chars(other)
             else:
-                moved[period] = self.yours.get(period, b"")
+                moved[period] = yours[period]
                 room += _chars(ours.pop(period)) - _chars(moved[period])
                 dropped += _encode(period, texts[period]) if texts[period] else b""
         first = _BLOCK.search(data)
@@ -98,7 +97,8 @@ def your_lines(data: bytes) -> Iterator[bytes]:
 
 
 def _encode(month: str, text: str, yours: bytes = b"") -> bytes:
-    begin = f"<!-- memolith:summary {month} -->\n## Summary ({month})\n\n{text}\n"
+    told = f"{text}\n" if text else ""
+    begin = f"<!-- memolith:summary {month} -->\n## Summary ({month})\n\n{told}"
     return begin.encode(errors="replace") + yours + b"<!-- /memolith:summary -->\n\n"
 
 

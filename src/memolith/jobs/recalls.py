@@ -11,7 +11,7 @@ import json
 import math
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import chain, zip_longest
 from typing import Any
@@ -31,16 +31,6 @@ _DAMAGED = ".damaged-"
 # A larger file was not written by us; parsing it would only cost memory.
 _MAX_BYTES = 128_000_000
 _MAX_DAYS, _MAX_QUERIES = 16, 32
-# The names of an entry's values in ClawCode's file; those that it does not have are left out if empty.
-_KEYS = {
-    "path": "path", "first_line": "startLine", "last_line": "endLine", "snippet": "snippet",
-    "recalls": "recallCount", "total_score": "totalScore", "max_score": "maxScore",
-    "first_at": "firstRecalledAt", "last_at": "lastRecalledAt", "days": "recallDays",
-    "tags": "conceptTags", "queries": "queryHashes", "shown": "shownCount", "used": "usedCount",
-    "claim": "claimHash", "record_id": "recordId", "promoted_at": "promotedAt",
-    "last_queries": "lastQueries",
-}  # fmt: skip
-_OPTIONAL = ("claimHash", "recordId", "promotedAt", "lastQueries")
 # How often it was recalled, over how many days and questions, and how lately. How well it answered
 # is not among them: what answered badly is not counted as a recall, and the rest answered well.
 WEIGHTS: Mapping[str, float] = {"frequency": 0.4, "variety": 0.4, "recency": 0.2}
@@ -358,7 +348,7 @@ def _entry(raw: object) -> Recalled | None:
     """An entry as somebody wrote it, with every number within its bounds; None if it cannot be one."""
     if not isinstance(raw, dict):
         return None
-    read = {name: _READERS[kind](raw.get(_KEYS[name])) for name, kind in _KINDS.items()}
+    read = {name: reader(raw.get(key)) for name, (key, reader) in _FIELDS.items()}
     if not (read["path"] and read["first_line"] and read["last_line"] and read["last_at"]):
         return None
     entry = Recalled(**read)
@@ -371,16 +361,14 @@ def _entry(raw: object) -> Recalled | None:
 
 
 def _entry_json(entry: Recalled) -> dict[str, object]:
-    values = {key: getattr(entry, name) for name, key in _KEYS.items()}
-    return {
-        key: encode_time(value)
-        if isinstance(value, datetime)
-        else round(value, 4)
-        if isinstance(value, float)
-        else value
-        for key, value in values.items()
-        if value or key not in _OPTIONAL
-    }
+    content: dict[str, object] = {}
+    for name, (key, reader) in _FIELDS.items():
+        value = getattr(entry, name)
+        if value or key not in _OPTIONAL:
+            if reader is _moment:
+                value = encode_time(value)
+            content[key] = round(value, 4) if reader is _number else value
+    return content
 
 
 def _number(value: object) -> float:
@@ -402,12 +390,24 @@ def _moment(value: object) -> datetime | None:
         return None
 
 
-_READERS: Mapping[str, Callable[[object], Any]] = {
-    "str": lambda value: value if isinstance(value, str) else "",
-    "int": lambda value: int(_number(value)),
-    "float": _number,
-    "tuple[str, ...]": _texts,
-    "datetime": _moment,
-    "datetime | None": _moment,
-}
-_KINDS = {one.name: str(one.type) for one in fields(Recalled)}
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _count(value: object) -> int:
+    return int(_number(value))
+
+
+# The name of each value in ClawCode's file, and how it is read; those that ClawCode does not have
+# are left out if empty.
+_FIELDS: Mapping[str, tuple[str, Callable[[object], Any]]] = {
+    "path": ("path", _text), "first_line": ("startLine", _count), "last_line": ("endLine", _count),
+    "snippet": ("snippet", _text), "recalls": ("recallCount", _count),
+    "total_score": ("totalScore", _number), "max_score": ("maxScore", _number),
+    "first_at": ("firstRecalledAt", _moment), "last_at": ("lastRecalledAt", _moment),
+    "days": ("recallDays", _texts), "tags": ("conceptTags", _texts), "queries": ("queryHashes", _texts),
+    "shown": ("shownCount", _count), "used": ("usedCount", _count), "claim": ("claimHash", _text),
+    "record_id": ("recordId", _text), "promoted_at": ("promotedAt", _moment),
+    "last_queries": ("lastQueries", _texts),
+}  # fmt: skip
+_OPTIONAL = ("claimHash", "recordId", "promotedAt", "lastQueries")

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from typing import Self
 
 from memolith.config.sections import TrimConfig
 from memolith.files.document import Document, Line
-from memolith.jobs.changes import Edits, not_yet_archived, split_lines
+from memolith.jobs.changes import Edits, lost_lines, not_yet_archived
 from memolith.jobs.job import Job, Plan, Reader, Snapshot, Workplace
 from memolith.text.wording import counted
 from memolith.types import PROTECTED
@@ -89,14 +88,10 @@ class TrimJob(Job[Plan]):
 
     def problem(self, before: Reader, after: Reader) -> str:
         """Every line that left MEMORY.md must stand in the archive."""
-        gone = Counter(_lines(before(self._path))) - Counter(_lines(after(self._path)))
-        archive = set(_lines(after(self._config.archive_path)))
-        return "" if set(gone) <= archive else "a record would have been lost"
+        archive = after(self._config.archive_path)
+        is_lost = lost_lines(before(self._path), after(self._path), archive)
+        return "a record would have been lost" if is_lost else ""
 
 
 def _goal(limit: int) -> int:
     return limit - limit // 10
-
-
-def _lines(data: bytes) -> list[bytes]:
-    return [line.removesuffix(b"\n") for line in split_lines(data)]
