@@ -46,8 +46,7 @@ if TYPE_CHECKING:  # it loads NumPy
 
 # What a proposal or report of the past is about, by the name of its job.
 KINDS: Mapping[str, type[Job[Any]]] = {
-    kind.name: kind
-    for kind in (TrimJob, CompactJob, DreamJob, ExperienceJob, ApproveJob, FlushJob)
+    kind.name: kind for kind in (TrimJob, CompactJob, DreamJob, ExperienceJob, ApproveJob, FlushJob)
 }
 _COVERED = {kind.name: kind.covered for kind in KINDS.values()}
 _Message = Mapping[str, object]
