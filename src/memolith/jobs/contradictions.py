@@ -23,38 +23,36 @@ from memolith.text.tokens import fold
 _MAX_CHARS = 240
 _MAX_VALUES = 3  # what has more is counted or measured again and again
 _MAX_COMPARED = 50  # of one frame, the newest
-_TOKEN = re.compile(r"https?://\S+|[\w.+-]+@[\w-]+\.\w+|\d[\d.,:/]*\d|\w+(?:['’]\w+)?|:(?=\s)")
+_TOKEN = re.compile(
+    r"https?://\S+|[\w.+-]+@[\w-]+\.\w+|\d[\d.,:/]*\d|\w+(?:['’]\w+)?|:(?=\s)|[€$£]"
+)
 _DATE = re.compile(r"\b\d{4}-\d\d-\d\d\b")
-_SAME = {"max": "maximum", "min": "minimum", "led": "lead", "cannot": "can"}
+_SAME = {
+    "max": "maximum", "min": "minimum", "led": "lead", "cannot": "can",
+    "€": "euro", "eur": "euro", "$": "dollar", "usd": "dollar", "£": "pound", "gbp": "pound",
+}  # fmt: skip
 _THOUSANDS = re.compile(
     r"(?<![\w.,:/-])\d{1,3}(?:([.,])\d{3})(?:\1\d{3})*(?![\w:/]*\d)(?:[.,]00?(?!\d))?"
 )
-_CURRENCY = re.compile(
-    r"(?<!\w)([€$£])\s?(\d[\d.,]*)|(\d[\d.,]*)\s?([€$£]|(?:eur|euros?|usd|dollars?|gbp|pounds?)\b)",
-    re.IGNORECASE,
-)
 _TITLE = re.compile(r"\b(?:Mrs?|Ms|Drs?|Dra|Prof|Sra?|Herr|Frau)\.? (?=[A-ZÁÉÍÓÚÑÄÖÜ])")
-_CURRENCIES = {"€": "euro", "eur": "euro", "euros": "euro", "$": "dollar", "usd": "dollar", "dollars": "dollar", "£": "pound", "gbp": "pound", "pounds": "pound"}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Frame:
     """A sentence taken apart."""
 
-    words: Mapping[str, str]  # the telling ones, by their stems
+    words: frozenset[str]  # the stems of the telling ones
     around: frozenset[str]  # all words but the values, folded
     sides: frozenset[tuple[str, str]]  # of pairs of opposites, and what is of none
     values: Mapping[str, tuple[str, ...]]  # by kind, in their order
     negated: bool
     said_of_subject: bool  # whether the last value is behind a verb
-    beside_name: frozenset[str]  # stems that only say what is named: «the dog Cookie»
     of: frozenset[str]  # the names told before, where it leans on them: «the budget is 950»
 
     @property
     def key(self) -> tuple[str, ...]:
         """What two sentences that contradict each other have in common."""
-        stems = self.words.keys() - self.beside_name or self.words.keys()
-        return tuple(sorted({_side(one)[0] or one for one in stems}))
+        return tuple(sorted({_side(one)[0] or one for one in self.words}))
 
 
 def contradicting(texts: Sequence[str]) -> Iterator[tuple[int, int]]:
@@ -105,9 +103,8 @@ def _frames(text: str, is_name: Callable[[str], bool]) -> Iterator[_Frame]:
 def _frame(sentence: str, plain: str, is_name: Callable[[str], bool], of: frozenset[str]) -> _Frame:
     one_name = _says("one name", plain)
     values: dict[str, list[str]] = {}
-    words: dict[str, str] = {}
+    words: set[str] = set()
     around: list[str] = []
-    last, beside = "", set[str]()
     negated = linked = behind = has_verb = False
     for token in _TOKEN.findall(sentence):
         word = _SAME.get(fold(token).replace("'", ""), fold(token))
@@ -122,30 +119,24 @@ def _frame(sentence: str, plain: str, is_name: Callable[[str], bool], of: frozen
         has_verb = has_verb or bool(around[1:] and _is_verb(token, word))
         linked = linked or has_verb or bool(around[1:] and word in _set("preposition links"))
         if bare in NEGATIONS or bare in _set("fillers") or is_stop_word(bare):
-            last = ""
             continue
-        if last and is_name(token):
-            beside.add(_stem(last))
-        last = bare
-        words[_stem(bare)] = bare
+        words.add(_stem(bare))
     # A dinner is on many days; only of a verb a date is the value.
     behind = behind and (has_verb or not ("month" in values or _DATE.search(sentence)))
     return _Frame(
-        words=words,
+        words=frozenset(words),
         around=frozenset(fold(" ".join(around)).split()),
         sides=frozenset(map(_side, words)),
         values={kind: tuple(found) for kind, found in values.items()},
         negated=negated,
         said_of_subject=behind or (one_name and not values.get("number")),
-        beside_name=frozenset(beside),
         of=of,
     )
 
 
 def _clash(one: _Frame, other: _Frame) -> bool:
     """Whether two sentences with one key cannot both hold."""
-    other_thing = one.beside_name and other.beside_name and one.beside_name != other.beside_name
-    if other_thing or not (one.of <= other.of or other.of <= one.of):
+    if not (one.of <= other.of or other.of <= one.of):
         return False
     differ = [
         kind
@@ -217,16 +208,9 @@ def _ends_as_past(sentence: str) -> bool:
 
 
 def _plain_amounts(text: str) -> str:
-    """The text with its amounts in one form: 1.200 €, €1,200 and 1200 Euro are the same."""
+    """The text with its amounts in one form: 1.200 and 1,200.00 are 1200."""
     text = _TITLE.sub("", text)
-    plain = _THOUSANDS.sub(lambda found: re.sub(r"[.,]00?$|[.,]", "", found[0]), text)
-    return _CURRENCY.sub(
-        lambda found: f"{found[2] or found[3]} {_currency(found[1] or found[4])}", plain
-    )
-
-
-def _currency(name: str) -> str:
-    return _CURRENCIES.get(name.lower(), name.lower())
+    return _THOUSANDS.sub(lambda found: re.sub(r"[.,]00?$|[.,]", "", found[0]), text)
 
 
 @cache
