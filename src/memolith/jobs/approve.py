@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 from memolith.files import chat_log, layout
-from memolith.files.document import Document
-from memolith.files.notes import is_note_path, readable_note
 from memolith.jobs.changes import Edits, replaced, split_lines, with_values
 from memolith.jobs.job import Job, Plan, Snapshot, Workplace
 from memolith.jobs.reports import Change
-from memolith.jobs.update import changed_line, changed_note
+from memolith.jobs.update import with_changes
 from memolith.text.cleaning import one_line
 from memolith.text.wording import counted
 from memolith.types import Record, Sensitivity
@@ -42,66 +39,58 @@ class ApproveJob(Job[Plan]):
     def plan(self, snapshot: Snapshot) -> Plan:
         """Which lines of which files change."""
         changes: list[Change] = []
-        records: set[str] = set()
+        self._records: set[str] = set()
         turns = 0
-        for path in (
-            *snapshot.files_and_archives(self._place.config.trim.archive_path),
-            *CHAT_FILES,
-        ):
+        for path in snapshot.files_and_archives(self._place.config.trim.archive_path):
             data = snapshot.read(path) or b""
-            note = readable_note(path, data) if is_note_path(path) else None
-            if note is not None and self._has(note):
-                records.add(note.id)
-                change = replaced(path, data, changed_note(path, data, note, self._decided(note)))
-            else:
-                edits = Edits(path, data)
-                for number, record_id, line in self._new_lines(path, data):
-                    edits.remove([number])
-                    edits.insert(number, line)
-                    turns += not record_id
-                    records |= {record_id} - {""}
-                change = edits.change()
-            changes += [change] if change else []
-        counts = {"records": len(records), "turns": turns}
+            changes += _change(path, data, with_changes(path, data, self._decided))
+        for path in CHAT_FILES:
+            lines = split_lines(snapshot.read(path) or b"")
+            decided = [self._turn(line) for line in lines]
+            changes += _change(path, b"".join(lines), b"".join(decided))
+            turns += sum(line != now for line, now in zip(lines, decided, strict=True))
+        counts = {"records": len(self._records), "turns": turns}
         if not changes:
             return Plan(skipped="there is nothing to change", counts=counts)
         what = self.record_id or f"channel {one_line(self.channel)}"
-        found = f"{counted(len(records), 'record')}, {counted(turns, 'turn')}"
+        found = f"{counted(counts['records'], 'record')}, {counted(turns, 'turn')}"
         summary = f"{what} → {self.sensitivity or 'let in'}: {found}"
         return Plan(lines=(summary,), counts=counts, changes=tuple(changes))
 
-    def _new_lines(self, path: str, data: bytes) -> Iterator[tuple[int, str, bytes]]:
-        """The number of each line that changes, the id of its record ("" for a turn), and the new line."""
-        if path in CHAT_FILES:
-            for number, turn in enumerate(split_lines(data), 1):
-                if self._has_turn(turn):
-                    yield number, "", with_values(turn, platform=APPROVED + self.channel)
-            return
-        for line, record in Document.parse(path, data).records():
-            if self._has(record):
-                changed = changed_line(line.data, record, self._decided(record))
-                yield line.number, record.id, changed
-
-    def _has(self, record: Record) -> bool:
-        channel = record.provenance.channel
-        if record.id != self.record_id and (
-            self.record_id or channel_name(channel) != self.channel
-        ):
-            return False
+    def _decided(self, record: Record) -> tuple[Record, Record] | None:
+        """The record as it is and as it will be, if the user has decided about it."""
+        channel, provenance = record.provenance.channel, record.provenance
+        is_meant = record.id == self.record_id or (
+            not self.record_id and channel_name(channel) == self.channel
+        )
         if self.sensitivity:
-            return record.sensitivity != self.sensitivity
-        return trust_in_file(channel, self._external) == "external"
+            provenance = replace(provenance, sensitivity=self.sensitivity)
+        elif trust_in_file(channel, self._external) == "external":
+            provenance = replace(provenance, channel=APPROVED + channel_name(channel))
+        if not is_meant or provenance == record.provenance:
+            return None
+        self._records.add(record.id)
+        return record, replace(record, provenance=provenance)
 
-    def _has_turn(self, line: bytes) -> bool:
+    def _turn(self, line: bytes) -> bytes:
         turn = None if self.record_id or self.sensitivity else chat_log.parse_turn(line)
         if turn is None or channel_name(turn.platform) != self.channel:
-            return False
-        return trust_in_file(turn.platform, self._external) == "external"
+            return line
+        if trust_in_file(turn.platform, self._external) != "external":
+            return line
+        return with_values(line, platform=APPROVED + self.channel)
 
-    def _decided(self, record: Record) -> Record:
-        channel = record.provenance.channel
-        if self.sensitivity:
-            provenance = replace(record.provenance, sensitivity=self.sensitivity)
-        else:
-            provenance = replace(record.provenance, channel=APPROVED + channel_name(channel))
-        return replace(record, provenance=provenance)
+
+def _change(path: str, before: bytes, after: bytes) -> list[Change]:
+    """The change of each line by itself, so that it can be undone by itself; of none, nothing."""
+    old, new = split_lines(before), split_lines(after)
+    if len(old) != len(new):  # the front matter of a note
+        change = replaced(path, before, after)
+    else:
+        edits = Edits(path, before)
+        for number, (was, now) in enumerate(zip(old, new, strict=True), 1):
+            if was != now:
+                edits.remove([number])
+                edits.insert(number, now)
+        change = edits.change()
+    return [change] if change else []

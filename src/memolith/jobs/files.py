@@ -15,7 +15,6 @@ from memolith.files.folder import Folder
 from memolith.files.ledger import memory_files
 from memolith.files.notes import records_in
 from memolith.files.passages import ledger_for
-from memolith.files.transaction import Transaction
 from memolith.jobs import note_files
 from memolith.jobs.changes import replaced
 from memolith.jobs.diffs import changed_lines, diff
@@ -182,29 +181,25 @@ class Files:
         gate.check_is_text(name=name)
         by_user = trust(self._channel) == "user"
         with self._store.changing() as transaction:
-            return restore(self._store, transaction, name, by_user=by_user)
-
-
-def restore(
-    store: Store, transaction: Transaction, name: str, *, by_user: bool = True
-) -> RestoreReport:
-    """Check the backup, save the current files, then replace them; all files or none."""
-    folder = transaction.folder
-    files = read_backup(folder, name)
-    changes: dict[Seen, bytes | None] = {}
-    appended = 0
-    for path, data in files.items():
-        current = look(folder, path)
-        if not by_user:
-            _check_marks(path, data, current.data or b"", store.config.trust.external)
-        newer = _newer_lines(folder, name, path, data, current.data or b"")
-        glue = b"\n" if newer and data and not data.endswith(b"\n") else b""
-        changes[current] = data + glue + b"".join(newer)
-        appended += len(newer)
-    saved = replace_files(store, transaction, changes, reason="restore")
-    return RestoreReport(
-        backup=name, files=tuple(files), replaced_saved_as=saved or "", appended=appended
-    )
+            folder = transaction.folder
+            changes: dict[Seen, bytes | None] = {}
+            appended = 0
+            for path, data in read_backup(folder, name).items():
+                current = look(folder, path)
+                if not by_user:
+                    external = self._store.config.trust.external
+                    _check_marks(path, data, current.data or b"", external)
+                newer = _newer_lines(folder, name, path, data, current.data or b"")
+                glue = b"\n" if newer and data and not data.endswith(b"\n") else b""
+                changes[current] = data + glue + b"".join(newer)
+                appended += len(newer)
+            saved = replace_files(self._store, transaction, changes, reason="restore")
+        return RestoreReport(
+            backup=name,
+            files=tuple(file.path for file in changes),
+            replaced_saved_as=saved or "",
+            appended=appended,
+        )
 
 
 def _check_marks(path: str, restored: bytes, current: bytes, external: Patterns) -> None:

@@ -22,7 +22,7 @@ from memolith.files.gate import new_id
 from memolith.files.ledger import archives, tombstones
 from memolith.files.notes import encode_record, is_note_path, readable_note
 from memolith.files.record_format import readable_record
-from memolith.files.transaction import Transaction
+from memolith.files.transaction import Transaction, rewrite_file
 from memolith.jobs.checks.subject import Subject
 from memolith.text.cleaning import shown_path
 from memolith.text.wording import counted
@@ -101,12 +101,19 @@ def set_up_git(root: str, store: StoreConfig) -> tuple[str, ...]:
         git(["git", "config", "merge.memolith.name", "Memolith: each record once"], root)
         git(["git", "config", "merge.memolith.driver", driver], root)
         done.append("Git merges the records of this memory in this clone (merge.memolith.driver).")
-    with Transaction(Folder(root), store.lock_timeout_seconds) as transaction:
-        if _LINES.encode() not in (transaction.folder.read(ATTRIBUTES) or b""):
-            transaction.append(ATTRIBUTES, _LINES.encode())
-            transaction.commit()
-            done.append(f"Wrote to {ATTRIBUTES} which files git merges so: commit it.")
+    if add_lines(os.path.join(root, ATTRIBUTES), _LINES.encode(), store):
+        done.append(f"Wrote to {ATTRIBUTES} which files git merges so: commit it.")
     return tuple(done)
+
+
+def add_lines(path: str, lines: bytes, store: StoreConfig) -> bool:
+    """Put lines at the end of a file, unless it has them; returns whether it is different now."""
+
+    def added(data: bytes) -> bytes:
+        glue = b"\n" if data and not data.endswith(b"\n") else b""
+        return data if lines in data else data + glue + lines
+
+    return rewrite_file(path, added, store)
 
 
 def has_driver(root: str) -> bool | None:

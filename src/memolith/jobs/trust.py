@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from memolith.approvals import APPROVALS, PROFILE_FILE, owners, read_approvals
+from memolith.config.sections import StoreConfig
 from memolith.errors import NotFoundError
 from memolith.files import layout
 from memolith.files.document import Document
 from memolith.files.folder import Folder
 from memolith.files.locks import STATE_FOLDER
-from memolith.files.transaction import Transaction
+from memolith.files.transaction import rewrite_file
 from memolith.types import Plain
-
-_LOCK_TIMEOUT_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,28 +61,25 @@ def approve(root: str, home: str, now: datetime) -> None:
     """Use the memory of this folder from now on wherever it is found."""
     path = os.path.realpath(root)
     approval = {"owners": owners(path), "approved": now.isoformat(timespec="seconds")}
-    _change(home, {path: approval}, ())
+    _write(home, lambda known: {**known, path: approval})
 
 
 def withdraw(root: str, home: str) -> str:
     """Take the approval of a folder back, which may be gone; returns its path in the list."""
     known = read_approvals(home)
-    for path in (os.path.realpath(root), os.path.abspath(root)):
-        if path in known:
-            _change(home, {}, (path,))
-            return path
-    raise NotFoundError(
-        f"{root} is not approved.", name=root, hint="See those that are: memolith trust --list"
-    )
+    paths = [one for one in (os.path.realpath(root), os.path.abspath(root)) if one in known]
+    if not paths:
+        raise NotFoundError(
+            f"{root} is not approved.",
+            name=root,
+            hint="See those that are: memolith trust --list",
+        )
+    _write(home, lambda known: {one: known[one] for one in known if one != paths[0]})
+    return paths[0]
 
 
-def _change(home: str, added: Mapping[str, object], removed: tuple[str, ...]) -> None:
-    with (
-        Folder(home, create=True) as folder,
-        Transaction(folder, _LOCK_TIMEOUT_SECONDS) as transaction,
-    ):
-        stamp = folder.stamp(APPROVALS)
-        kept = {path: known for path, known in read_approvals(home).items() if path not in removed}
-        text = json.dumps({**kept, **added}, indent=2, sort_keys=True) + "\n"
-        transaction.replace(APPROVALS, text.encode(), stamp)
-        transaction.commit()
+def _write(home: str, change: Callable[[Mapping[str, object]], Mapping[str, object]]) -> None:
+    def changed(_: bytes) -> bytes:
+        return (json.dumps(change(read_approvals(home)), indent=2, sort_keys=True) + "\n").encode()
+
+    rewrite_file(os.path.join(home, APPROVALS), changed, StoreConfig())

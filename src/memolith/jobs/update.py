@@ -58,30 +58,30 @@ def update(  # noqa: PLR0913 - each names one field of the record
     by_user = trust(channel) == "user"
     draft = None if text is None else store.draft(text.replace("\r\n", "\n").strip(), channel)
 
+    def with_given(record: Record) -> Record:
+        return replace(
+            record,
+            text=draft.text if draft else record.text,
+            keywords=record.keywords if words is None else words,
+            metadata=record.metadata if metadata is None else metadata,
+        )
+
     def changed(folder: Folder) -> tuple[Record, Record]:
         old = Ledger.of(folder).strictest(find_newest(folder, record_id))
         mark = gate.mark_after(old, sensitivity, by_user=by_user)
-        return old, replace(
-            old,
-            text=draft.text if draft else old.text,
-            provenance=replace(old.provenance, sensitivity=mark),
-            keywords=old.keywords if words is None else words,
-            metadata=old.metadata if metadata is None else metadata,
-        )
+        return old, with_given(_with_provenance(old, sensitivity=mark))
 
     def successor(folder: Folder) -> Record:
         old, new = changed(folder)
         if draft is None or new == old:
             return old
+        if old.sensitivity == "secret" != new.sensitivity:  # its words stay secret
+            new = with_given(replace(new, keywords=(), metadata={}))
         is_over = old.expires is not None and old.expires <= store.clock.now()
-        is_published = old.sensitivity == "secret" != new.sensitivity  # its words stay secret
         return replace(
-            new,
+            _with_provenance(new, channel=channel),
             id=draft.id,
             created=draft.created,
-            provenance=replace(new.provenance, channel=channel),
-            keywords=() if is_published and words is None else new.keywords,
-            metadata={} if is_published and metadata is None else new.metadata,
             supersedes=old.id,
             expires=None if is_over else old.expires,
             citation=None,
@@ -95,10 +95,14 @@ def update(  # noqa: PLR0913 - each names one field of the record
     with store.changing() as transaction:
         old, new = changed(transaction.folder)
         if raises_trust(old.provenance.channel, channel, store.config.trust.external):
-            new = replace(new, provenance=replace(new.provenance, channel=channel))
+            new = _with_provenance(new, channel=channel)
         if new.text != old.text:
             gate.admit_forgotten(transaction, new, by_user=by_user)
         return _rewritten(store, transaction, old, new)
+
+
+def _with_provenance(record: Record, **values: str) -> Record:
+    return replace(record, provenance=replace(record.provenance, **values))  # type: ignore[arg-type]
 
 
 def remember_many(
@@ -162,18 +166,12 @@ def merge_words(store: Store, known: Record, draft: Record) -> Record:
     """
     folded = set(map(str.casefold, known.keywords))
     keywords = tuple(word for word in draft.keywords if word.casefold() not in folded)
-    metadata = {
-        name: value
-        for name, value in draft.metadata.items()
-        if name not in known.metadata or known.metadata[name] != value
-    }
-    if not keywords and not metadata:
+    there = known.metadata.items()
+    metadata = {name: value for name, value in draft.metadata.items() if (name, value) not in there}
+    words = {"keywords": keywords, "metadata": metadata}
+    added = "; ".join(f"{kind} {', '.join(some)}" for kind, some in words.items() if some)
+    if not added:
         return known
-    added = "; ".join(
-        f"{kind} {', '.join(words)}"
-        for kind, words in (("keywords", keywords), ("metadata", metadata))
-        if words
-    )
     external, channel = store.config.trust.external, draft.provenance.channel
     raises = raises_trust(known.provenance.channel, channel, external)
     if raises and trust(channel, external) == "external":
@@ -181,13 +179,9 @@ def merge_words(store: Store, known: Record, draft: Record) -> Record:
         return replace(known, warnings=(*known.warnings, warning))
     with store.changing() as transaction:
         old = find_record(transaction.folder, known.id)
-        provenance = replace(old.provenance, channel=channel) if raises else old.provenance
-        new = replace(
-            old,
-            provenance=provenance,
-            keywords=(*old.keywords, *keywords),
-            metadata={**old.metadata, **metadata},
-        )
+        all_words = {**old.metadata, **metadata}
+        new = replace(old, keywords=(*old.keywords, *keywords), metadata=all_words)
+        new = _with_provenance(new, channel=channel) if raises else new
         merged = _rewritten(store, transaction, old, new)
     warning = f"Merged into {known.citation}, which says the same (id {known.id}): {added}."
     return replace(merged, reused=True, warnings=(*known.warnings, *merged.warnings, warning))
@@ -205,30 +199,36 @@ def rewrite(
     store: Store, transaction: Transaction, old: Record, new: Record, *, reason: str
 ) -> Record:
     """Write into every copy of a record in what it differs from the old one; the rest stays."""
+
+    def decided(record: Record) -> tuple[Record, Record] | None:
+        is_copy = not _is_note(old) or record.citation == old.citation
+        return (old, new) if record.id == old.id and is_copy else None
+
     changes: dict[Seen, bytes | None] = {}
     for path in every_file(transaction.folder):
         file = look(transaction.folder, path)
         data = file.data or b""
-        is_here = old.citation is not None and path == old.citation.path
-        changed = changed_file(path, data, old, new) if is_here or old.id.encode() in data else data
-        if changed != data:
-            changes[file] = changed
+        if old.id.encode() in data or (old.citation and old.citation.path == path):
+            changed = with_changes(path, data, decided)
+            if changed != data:
+                changes[file] = changed
     replace_files(store, transaction, changes, reason=reason)
     return new
 
 
-def changed_file(path: str, data: bytes, old: Record, new: Record) -> bytes:
-    """A file with what differs between two versions of a record in each of its copies."""
+def with_changes(
+    path: str, data: bytes, decided: Callable[[Record], tuple[Record, Record] | None]
+) -> bytes:
+    """A file with what differs between the two versions that `decided` has of a record; the rest stays."""
     document = Document.parse(path, data)
-    ours = {line.number for line, record in document.records() if record.id == old.id}
-    if ours:
-        return b"".join(
-            changed_line(line.data, old, new) if line.number in ours else line.data
-            for line in document.lines
-        )
-    if old.citation is None or old.citation.path != path or split_note(data) is None:
-        return data
-    return changed_note(path, data, old, new)
+    pairs = {line.number: decided(record) for line, record in document.records()}
+    data = b"".join(
+        changed_line(line.data, *pair) if (pair := pairs.get(line.number)) else line.data
+        for line in document.lines
+    )
+    note = readable_note(path, data) if is_note_path(path) else None
+    pair = decided(note) if note else None
+    return changed_note(path, data, *pair) if pair else data
 
 
 def _differences(old: Record, new: Record) -> dict[str, HeaderValue]:

@@ -13,9 +13,8 @@ from memolith.files import layout
 from memolith.files.folder import COPY_LINKED, LINK, REPLACE_LINK, SECOND_NAME, let_in
 from memolith.files.locks import LOCK_PATH, STATE_FOLDER
 from memolith.files.tail import QUARANTINE
-from memolith.files.transaction import rewrite_file
 from memolith.jobs.checks.subject import ROOT, Entry, Subject, found, refused
-from memolith.jobs.machines import git, has_driver, remotes
+from memolith.jobs.machines import add_lines, git, has_driver, remotes
 from memolith.jobs.reports import Check
 
 _LEAST_FREE_BYTES = 100_000_000
@@ -180,12 +179,7 @@ def private_files_in_git(root: str) -> tuple[list[str], list[str]]:
 
 def ignore_private_files(root: str) -> None:
     """Add the private files to the `.gitignore` of this folder."""
-
-    def with_lines(data: bytes) -> bytes:
-        glue = b"\n" if data and not data.endswith(b"\n") else b""
-        return data + glue + IGNORE_LINES.encode()
-
-    rewrite_file(os.path.join(root, IGNORE_FILE), with_lines, StoreConfig())
+    add_lines(os.path.join(root, IGNORE_FILE), IGNORE_LINES.encode(), StoreConfig())
 
 
 def check_git(subject: Subject) -> Iterator[Check]:
