@@ -15,14 +15,12 @@ from memolith.results import Hit, TurnContext
 from memolith.text.budget import estimate_tokens
 from memolith.text.cleaning import one_line, shown_path
 from memolith.text.lines import SummaryLine, read_line, short_id
-from memolith.text.quotation import fence, quoted_line, quoted_lines, source
+from memolith.text.quotation import EXPERIENCES, MEMORIES, fence, quoted_line, quoted_lines, source
 from memolith.text.synonyms import choices
 from memolith.text.terms import keywords, language_of, terms_of
 from memolith.text.tokens import words
 from memolith.text.wording import HIDDEN
 
-HEADING = "## Relevant Memories"
-EXPERIENCES = "Relevant past experiences:"
 _MOST_CHARS_OF_A_HIT = 700
 _LOOKED_AT = 100_000
 _SHARE_OF_EXPERIENCES = 0.25
@@ -38,7 +36,7 @@ def digest(
     If they are `cited`, each line names the place it is from, and else the id of its record.
     """
     line = partial(_line, asked=Asked(question), cited=cited)
-    around = fence(f"{HEADING}\n\n[truncated - 999 more memories available]")
+    around = fence(f"{MEMORIES}\n\n[truncated - 999 more memories available]")
     left = tokens - estimate_tokens(around) - _MARGIN
     some = _fitting(experiences, line, int(left * _SHARE_OF_EXPERIENCES))
     if some:
@@ -52,7 +50,7 @@ def digest(
     left_out = len(found) - len(shown) - len(some)
     parts = list[str]()
     if shown or left_out:
-        lines = [HEADING, "", *shown.values()]
+        lines = [MEMORIES, "", *shown.values()]
         if left_out:
             lines.append(f"[truncated - {left_out} more memories available]")
         parts.append("\n".join(lines))

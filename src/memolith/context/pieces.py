@@ -47,51 +47,55 @@ class PieceMaker:
         """The record; of a summary each line, and what else somebody wrote into it."""
         if record.category != "compaction":
             return [self._whole(record, record.text)]
-        pieces = list[Piece]()
-        others = list[str]()
+        pieces, others = list[Piece](), list[str]()
+        said_by = trust_label(record.provenance.channel, self.external)
         for number, line in enumerate(record.text.split("\n")):
             found = read_line(line.strip())
             if found is not None:
-                pieces.append(self._statement(record, found))
+                value = _faded(*_WORTH_OF_SUMMARY, (self.today - found.day).days)
+                pieces.append(_of_line(record.category, found, said_by, value, record.id))
             elif number or not line.startswith(_TITLE):
                 others.append(line)
         rest = "\n".join(others).strip()
         return [*pieces, self._whole(record, rest)] if rest else pieces
 
     def _whole(self, record: Record, text: str) -> Piece:
-        kind, name, origin = record.category, short_id(record.id), None
-        worth, half_life = _worth_of(kind)
+        kind, name = record.category, short_id(record.id)
+        days = (self.now - record.created).total_seconds() / 86_400
+        value = _faded(*_worth_of(kind), days)
+        if record.session == self.session:
+            value *= _SAME_SESSION
+        origin = None
         if kind == "experience":  # its section says so: show what it was made of
             kind = str(record.metadata.get("category") or kind)
             origin = record.metadata.get("source")
-        if record.session == self.session:
-            worth *= _SAME_SESSION
-        day = self.day_of(record.created).isoformat()
-        retells = isinstance(origin, str)
+        said_by = trust_label(record.provenance.channel, self.external)
         return _piece(
             kind,
             text,
-            (name, trust_label(record.provenance.channel, self.external), day),
-            worth * _faded((self.now - record.created).total_seconds() / 86_400, half_life),
+            (name, said_by, self.day_of(record.created).isoformat()),
+            value,
             record_id=record.id,
-            names=(short_id(str(origin)) if retells else name,),
-            retells=retells,
+            names=(short_id(origin) if isinstance(origin, str) else name,),
+            retells=isinstance(origin, str),
         )
 
-    def _statement(self, record: Record, line: SummaryLine) -> Piece:
-        """A line of a summary, with the records that said it as its source."""
-        named = ", ".join(line.names) or short_id(record.id)
-        worth, half_life = _WORTH_OF_SUMMARY
-        return _piece(
-            record.category,
-            line.text,
-            (named, trust_label(record.provenance.channel, self.external), str(line.day)),
-            worth * _faded((self.today - line.day).days, half_life),
-            record_id=record.id,
-            names=line.ids,
-            retells=True,
-            day=line.day if line.ids else None,
-        )
+
+def _of_line(
+    kind: str, line: SummaryLine, said_by: str, value: float, record_id: str = ""
+) -> Piece:
+    """A line of a summary, with the records that said it as its source."""
+    named = ", ".join(line.names) or short_id(record_id)
+    return _piece(
+        kind,
+        line.text,
+        (named, said_by, str(line.day)),
+        value,
+        record_id=record_id,
+        names=line.ids,
+        retells=True,
+        day=line.day if line.ids else None,
+    )
 
 
 def _piece(kind: str, text: str, known: tuple[str, ...], value: float, **more: Any) -> Piece:
@@ -142,8 +146,7 @@ def _summarised(stretch: str, value: float) -> Piece | None:
     line = read_line(stretch)
     if line is None or not line.ids:
         return None
-    known = (", ".join(line.names), line.said_by or _NOT_SAID, str(line.day))
-    return _piece("summary", line.text, known, value, names=line.ids, retells=True, day=line.day)
+    return _of_line("summary", line, line.said_by or _NOT_SAID, value)
 
 
 def _promoted(stretch: str, value: float) -> Piece | None:
@@ -188,8 +191,8 @@ def _stretches(paragraphs: Iterable[str]) -> Iterator[tuple[str, str]]:
         yield "", above.rstrip("\n")
 
 
-def _faded(days: float, half_life: float) -> float:
-    return float(0.5 ** min(max(0.0, days) / half_life, 1000.0))
+def _faded(worth: float, half_life: float, days: float) -> float:
+    return worth * float(0.5 ** min(max(0.0, days) / half_life, 1000.0))
 
 
 def _compared(text: str) -> str:

@@ -21,26 +21,19 @@ from memolith.files.folder import Folder
 from memolith.files.ledger import Ledger, logs_around
 from memolith.profile import Profile
 from memolith.text.lines import TRAILER, read_promoted
-from memolith.text.quotation import BY_HAND, fence, held_back
+from memolith.text.quotation import BY_HAND, LABELS, fence, held_back
 from memolith.text.wording import utf16_units
 from memolith.types import ContextLayer, Record, SessionContext, SessionKind
 from memolith.visibility import check_is_session_kind, current, may_see, trust_in_file
 
 # Hosts cut injected text at about 10,000 characters, as JavaScript counts them.
 HOOK_CHARS = 9_499
-# The layers in the order in which they are shown: how the budget is divided when there is not enough
-# for all, and their labels.
-_LAYERS = {
-    "user": (0.12, "About the user (USER.md):"),
-    "summary": (0.20, "Long-term summary (LONGMEMORY):"),
-    "memory": (0.33, "Long-term memory (MEMORY.md):"),
-    "today": (0.20, "Daily memory ({today}):"),
-    "yesterday": (0.10, "Daily memory ({yesterday}):"),
-    "experiences": (0.05, "Past experiences:"),
-}
+# How the budget is divided when there is not enough for all layers.
+_WEIGHTS = {
+    "user": 0.12, "summary": 0.20, "memory": 0.33, "today": 0.20, "yesterday": 0.10, "experiences": 0.05,
+}  # fmt: skip
 # Text that several layers contain is shown in the first of these.
 _FIRST_TO_TELL = ("user", "today", "yesterday", "summary", "memory", "experiences")
-_WEIGHTS = {name: weight for name, (weight, _) in _LAYERS.items()}
 _WORTH_OF_SUMMARIES = (1.2, 6_000)  # see `of_prose`
 _RULE = "\n\n---\n\n"
 # For how much of the budget each file is read. What is too far back in the log of a day is still looked
@@ -88,7 +81,7 @@ def session_start(profile: Profile, clock: Clock, config: Config, start: Start) 
         layers = reader.layers()
         pieces = [piece for layer in layers.values() for piece in layer]
         days = {"today": maker.today, "yesterday": _day_before(maker.today)}
-        labels = {name: label.format(**days) for name, (_, label) in _LAYERS.items()}
+        labels = {name: label.format(**days) for name, label in LABELS.items()}
         empty = [(labels[name], "") for name in layers if layers[name]]
         around = _text(empty, _MANY, by_hand=any(piece.is_by_hand for piece in pieces))
         room = budget - cost(around + _ROOM)

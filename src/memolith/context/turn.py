@@ -73,8 +73,10 @@ def turn_context(
     queries = derive(turn.message)
     held: dict[tuple[Citation, str | None], str] = {}
 
-    def may_see(hit: Hit) -> bool:
-        if not _allowed(hit, turn) or known.has(hit):
+    def is_allowed(hit: Hit) -> bool:
+        if hit.superseded or not may_see(hit.sensitivity, turn.kind) or known.has(hit):
+            return False
+        if turn.kind == "group" and not hit.record_id:
             return False
         # What was said in this very chat is shown, by whomever.
         if hit.external and not (hit.chat and hit.chat == turn.chat):
@@ -89,11 +91,11 @@ def turn_context(
     seconds = config.deadline_seconds if turn.deadline_seconds is None else turn.deadline_seconds
     late = f"The search took longer than {seconds:g} seconds: this answer is without it."
     found = in_time(
-        lambda: _find(ask, " ".join(queries), wanted, may_see, seconds),
+        lambda: _find(ask, " ".join(queries), wanted, is_allowed, seconds),
         seconds,
         [SearchResult(hits=(), warnings=(late,))],
     )
-    memories = list(_once(_whole_turns(found[0].hits, may_see)))
+    memories = list(_once(_whole_turns(found[0].hits, is_allowed)))
     past = frozenset[str]().union(*(answer.past for answer in found))
     shown = digest(
         queries[0],
@@ -109,14 +111,7 @@ def turn_context(
     )
 
 
-def _allowed(hit: Hit, turn: Turn) -> bool:
-    """Not: secrets; what no longer holds; what a group must not see."""
-    if hit.superseded or not may_see(hit.sensitivity, turn.kind):
-        return False
-    return turn.kind != "group" or bool(hit.record_id)
-
-
-def _whole_turns(hits: Iterable[Hit], may_see: Callable[[Hit], bool]) -> Iterator[Hit]:
+def _whole_turns(hits: Iterable[Hit], is_allowed: Callable[[Hit], bool]) -> Iterator[Hit]:
     """The hits, those of the best turns with what the other side said: a question tells nothing alone."""
     turns: set[Citation] = set()
     for hit in hits:
@@ -127,7 +122,7 @@ def _whole_turns(hits: Iterable[Hit], may_see: Callable[[Hit], bool]) -> Iterato
         role = "assistant" if hit.role == "user" else "user"
         other = replace(hit, role=role, text=hit.other_side, other_side=hit.text)
         for side in (hit, other) if hit.role == "user" else (other, hit):
-            if side is hit or may_see(side):
+            if side is hit or is_allowed(side):
                 yield side
 
 
@@ -177,7 +172,7 @@ def _find(
     ask: Ask,
     question: str,
     wanted: Sequence[tuple[Filters, int]],  # with the most hits of each
-    may_see: Callable[[Hit], bool],
+    is_allowed: Callable[[Hit], bool],
     seconds: float,
 ) -> list[SearchResult]:
     asked = [limit + limit // 2 + _ASKED_FOR_MORE for _, limit in wanted]
@@ -185,11 +180,11 @@ def _find(
     first = answers[0]
     for at, (filters, limit) in enumerate(wanted):
         telling = _telling(answers[at].hits, first.hits)
-        seen = list(filter(may_see, telling))
+        seen = list(filter(is_allowed, telling))
         if len(seen) < min(limit, len(telling)) and len(answers[at].hits) >= asked[at]:
             more = max(4 * limit, _ASKED_FOR_AT_LEAST)
             (answers[at],) = ask(question, [filters], [more], 0.0)
-            seen = list(filter(may_see, _telling(answers[at].hits, first.hits)))
+            seen = list(filter(is_allowed, _telling(answers[at].hits, first.hits)))
         # What is only the nearest is not worth anybody's context.
         is_weak = first.weak or answers[at].weak
         answers[at] = replace(answers[at], hits=() if is_weak else tuple(seen[:limit]))
@@ -273,36 +268,26 @@ def skip_reason(message: str) -> str:
     text = message.strip()
     if not text:
         return "it is empty"
-    if _is_command(text):
-        return "it is a command"
-    return "" if len(text) > _LONGEST_LOOKED_AT else _too_little(text)
-
-
-def _is_command(text: str) -> bool:
-    found = _COMMAND.match(text)
-    if found is None or not found["name"]:
-        return found is not None
+    asks = any(mark in text for mark in "?？؟")
+    command = _COMMAND.match(text)
     # A question may begin with the name of a route: to search in vain costs less than to miss it.
-    return found["name"].lower() in _COMMANDS and not _asks(text)
+    if command and (not command["name"] or (command["name"].lower() in _COMMANDS and not asks)):
+        return "it is a command"
+    return "" if len(text) > _LONGEST_LOOKED_AT else _too_little(text, asks=asks)
 
 
-def _asks(text: str) -> bool:
-    return any(mark in text for mark in "?？؟")
-
-
-def _too_little(text: str) -> str:
+def _too_little(text: str, *, asks: bool) -> str:
     if not _LETTER.search(text):
         return "it has no words"
     found = words(text)
     if len(found) <= _MOST_WORDS and not _left_of_small_talk(plain(text)):
         return "it is a greeting or a short answer"
-    if _asks(text):  # "What?" alone would find whatever begins with it
-        return _NAMES_NOTHING if len(found) == 1 and is_stop_word(found[0]) else ""
     telling = [word for word in found if not is_stop_word(word)]
+    if asks:  # "What?" alone would find whatever begins with it
+        return "" if telling or len(found) > 1 else _NAMES_NOTHING
     is_order = len(found) <= 2 and len(telling) < 2 and begins("request", text)  # "deploy it"
-    if _ASKING.isdisjoint(found) and (is_order or not telling):
-        return _NAMES_NOTHING
-    return ""
+    is_empty = _ASKING.isdisjoint(found) and (is_order or not telling)
+    return _NAMES_NOTHING if is_empty else ""
 
 
 def _left_of_small_talk(said: str) -> list[str]:

@@ -31,15 +31,18 @@ _SOURCE = r" · (?:user|agent|file|(?:file|external): [^⟨⟩]*)(?: · \d{4}-\d
 LINE_BEGINS = "| "
 _BLOCK_ENDS = rf"(?m:^)[^\S\n]*{_CLOSING}.*\n?"
 _BLOCK = rf"(?m:^)[^\S\n]*{FENCE_BEGINS}(?s:.*?){_BLOCK_ENDS}"
-# Lines of ours that say nothing by themselves.
-_HEADINGS = (
-    "## Relevant Memories",
-    "Relevant past experiences:",
-    "Long-term summary (LONGMEMORY):",
-    "Long-term memory (MEMORY.md):",
-    "About the user (USER.md):",
-    "Past experiences:",
-)
+# Lines of ours that say nothing by themselves: above the layers of a session start …
+LABELS = {
+    "user": "About the user (USER.md):",
+    "summary": "Long-term summary (LONGMEMORY):",
+    "memory": "Long-term memory (MEMORY.md):",
+    "today": "Daily memory ({today}):",
+    "yesterday": "Daily memory ({yesterday}):",
+    "experiences": "Past experiences:",
+}
+# … and above what is found for a message.
+MEMORIES, EXPERIENCES = "## Relevant Memories", "Relevant past experiences:"
+_HEADINGS = frozenset((MEMORIES, EXPERIENCES, *LABELS.values()))
 _STARTS = ("Daily memory (", "[truncated - ", FENCE_BEGINS, _CLOSING, NOTICE, BY_HAND)
 
 
@@ -146,8 +149,6 @@ def without_fenced(text: str) -> str:
 
 
 def _is_ours(line: str) -> bool:
-    return (
-        (line.endswith(SOURCE_ENDS) and re.search(_SOURCE, line) is not None)
-        or line in _HEADINGS
-        or line.startswith(_STARTS)
-    )
+    if line in _HEADINGS or line.startswith(_STARTS):
+        return True
+    return line.endswith(SOURCE_ENDS) and re.search(_SOURCE, line) is not None
