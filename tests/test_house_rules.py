@@ -27,7 +27,7 @@ CEILINGS = {
     "adapters": (351, 6),
     "cli": (2_716, 12),
     "config": (591, 4),
-    "context": (1_635, 11),
+    "context": (1_616, 11),
     "embed": (571, 5),
     "engines": (1_271, 7),
     "files": (3_399, 26),

@@ -7,7 +7,7 @@ lines of protected categories are read, and of the beginning what a person wrote
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import re
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import takewhile
@@ -135,12 +135,7 @@ def _read_record(line: bytes, window: Window) -> bool:
     return True
 
 
-def _paragraphs(lines: list[bytes]) -> Iterator[str]:
-    paragraph = list[str]()
-    for line in [*lines, b""]:
-        text = line.decode(errors="replace").rstrip()
-        if text and text != "---":
-            paragraph.append(text)
-        elif paragraph:
-            yield "\n".join(paragraph)
-            paragraph = []
+def _paragraphs(lines: list[bytes]) -> list[str]:
+    texts = (line.decode(errors="replace").rstrip() for line in lines)
+    text = "\n".join("" if text == "---" else text for text in texts)
+    return re.split(r"\n{2,}", text.strip("\n")) if text.strip("\n") else []
