@@ -38,7 +38,7 @@ def test_who_stands_at_the_port_of_the_server_is_said(
         server_token(str(files), Memory(files).config.store)
         assert f"a server answers at port {server.port}" in said(server.port)
     with HTTPServer() as other:
-        assert "does not answer like a server of ours" in said(other.port)
+        assert "does not answer like Memolith" in said(other.port)
     assert "no server runs" in said(other.port)
 
 
