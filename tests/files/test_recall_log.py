@@ -133,7 +133,7 @@ def test_the_log_is_bounded_and_keeps_the_newest(
     assert last.snippet == "fact number 99"
 
 
-def test_events_since_a_moment_are_read_across_a_full_log(
+def test_events_after_a_moment_are_read_across_a_full_log(
     root: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(recall_log, "MAX_BYTES", 1_500)
@@ -145,7 +145,7 @@ def test_events_since_a_moment_are_read_across_a_full_log(
         moment[0] += timedelta(minutes=1)
     assert Path(root, OLDER_LOG).exists()
     with Folder(root) as folder:
-        found = read_log(folder.read, datetime(2026, 11, 15, 12, 7, tzinfo=UTC))
+        found = read_log(folder.read, datetime(2026, 11, 15, 12, 6, tzinfo=UTC))
     seen = [event.snippet for event in found if isinstance(event, Shown)]
     assert seen == [f"fact number {number}" for number in range(7, 12)]
 

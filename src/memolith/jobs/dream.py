@@ -131,7 +131,7 @@ class DreamJob(Job[Plan]):
     def keep_state(
         self, transaction: Transaction, after: Mapping[str, bytes], *, is_skipped: bool
     ) -> None:
-        """Store what is known of recalls, with marks at what is promoted now, and begin their log anew.
+        """Store what is known of recalls, with marks at what is promoted now.
 
         Nothing is written when nothing is new.
         """
@@ -142,7 +142,8 @@ class DreamJob(Job[Plan]):
             if not (transaction.folder.read(path) or b"").startswith(seen.read(path) or b""):
                 raise not_as_planned(path)
         before, state = known.before, _marked(known.state, after.get(self._path, b""), now)
-        left = state.without(secret_names(seen))
+        secret = secret_names(seen)
+        left = state.without(secret)
         if left.entries == before.entries and not known.noted and not before.damaged:
             return
         # By score and not by age: what helped often last month is worth more than what was shown once
@@ -163,8 +164,7 @@ class DreamJob(Job[Plan]):
                 transaction.folder
             ):  # they may hold what became secret
                 transaction.remove(path, transaction.folder.stamp(path))
-        for path in recalls.LOGS:
-            transaction.remove(path, seen.stamp(path))  # stays if more was noted
+        recalls.take_out_of_log(transaction, secret)
 
     @staticmethod
     def covered(path: str, hunk: Hunk) -> Iterator[str]:

@@ -238,12 +238,7 @@ def _forget_recalls(transaction: Transaction, names: Collection[str]) -> list[st
     What cannot be read might hold it, so that goes as a whole; returns where.
     """
     folder = transaction.folder
-    for path in recalls.LOGS:
-        stamp = folder.stamp(path)
-        data = folder.read(path) or b""
-        left = recalls.log_without(data, names)
-        if left != data:
-            transaction.replace(path, left, stamp)
+    recalls.take_out_of_log(transaction, names)
     state = recalls.read_state(folder.read)
     left_state = state.without(names)
     if len(left_state.entries) != len(state.entries) or state.damaged:

@@ -20,6 +20,7 @@ from memolith.files.folder import Folder
 from memolith.files.layout import DAILY_FOLDER, NESTED_MEMORY, ROOT_MEMORY
 from memolith.files.recall_log import LOG, OLDER_LOG, SNIPPET_CHARS, encode_event
 from memolith.files.record_format import RecordFormatError, encode_time, parse_time
+from memolith.files.transaction import Transaction
 from memolith.text.pieces import claim_key
 from memolith.text.terms import concept_tags
 
@@ -173,16 +174,16 @@ def score(entry: Recalled, now: datetime) -> Score:
 
 
 def read_log(
-    read: Callable[[str], bytes | None], since: datetime | None = None
+    read: Callable[[str], bytes | None], after: datetime | None = None
 ) -> list[Shown | Used]:
-    """The events of the log, and of the full one that was put aside, oldest first; or those since a moment.
+    """The events of the log, and of the full one that was put aside, oldest first; or those after a moment.
 
     Torn and foreign lines are skipped.
     """
     # A last line without its end is still being written.
     logs = [(read(path) or b"").split(b"\n")[:-1] for path in LOGS]
     found = chain.from_iterable(map(_parse, chain(*logs)))
-    return [event for event in found if since is None or event.at >= since]
+    return [event for event in found if after is None or event.at > after]
 
 
 def fold(
@@ -265,6 +266,16 @@ def _add_uses(entries: Iterable[Recalled], uses: Iterable[Used]) -> None:
             ) and entry.path == use.path
             is_meant = overlaps or (use.record_id and use.record_id == entry.record_id)
             entry.used += bool(is_meant and entry.first_at <= use.at)
+
+
+def take_out_of_log(transaction: Transaction, names: Collection[str]) -> None:
+    """Have the log lose statements that have one of these ids, claims or paths of files."""
+    for path in LOGS:
+        stamp = transaction.folder.stamp(path)
+        data = transaction.folder.read(path) or b""
+        left = log_without(data, names)
+        if left != data:
+            transaction.replace(path, left, stamp)
 
 
 def log_without(data: bytes, names: Collection[str]) -> bytes:
