@@ -150,9 +150,12 @@ def _look(root: str, path: str) -> Iterator[Entry]:
 
 
 class _Counted(int):
-    """A number that is printed with its noun: `{files:file}`."""
+    """A number that is printed with its noun, `{files:file}`, or as `none`: `{notes:note|none}`."""
 
-    def __format__(self, noun: str) -> str:
+    def __format__(self, form: str) -> str:
+        noun, _, zero = form.partition("|")
+        if zero and not self:
+            return zero
         return counted(int(self), noun) if noun else str(int(self))
 
 
