@@ -91,7 +91,8 @@ def _frames(text: str, is_name: Callable[[str], bool]) -> Iterator[_Frame]:
     for part in (one for sentence in sentences(text[:2000]) for one in sentence.split("; ")):
         written = _plain_amounts(part)
         plain = fold(written)
-        happened = _says("past", plain) or (_ends_as_past(written) and not _says("no past", plain))
+        ends_so = _past_ending().search(written.lower()) and not _says("no past", plain)
+        happened = _says("past", plain) or ends_so
         is_said = len(written) <= _MAX_CHARS and not written.rstrip().endswith("?")
         if is_said and not happened and not _says("condition", plain):
             leans = before and _the_thing().match(plain)
@@ -197,16 +198,6 @@ def _is_verb(token: str, word: str) -> bool:
     return word in _set("links") or ends
 
 
-def _ends_as_past(sentence: str) -> bool:
-    found = _past_ending().findall(sentence.lower())
-    return any(
-        not word.endswith(
-            tuple(one[1:] for one in entries("past endings", "frames") if one[0] == "-")
-        )
-        for word in found
-    )
-
-
 def _plain_amounts(text: str) -> str:
     """The text with its amounts in one form: 1.200 and 1,200.00 are 1200."""
     text = _TITLE.sub("", text)
@@ -244,8 +235,7 @@ def _says(section: str, plain: str) -> bool:
 @cache
 def _past_ending() -> re.Pattern[str]:
     # With its accents: «pagó» was, «pago» is.
-    endings = [one for one in entries("past endings", "frames") if one[0] != "-"]
-    return re.compile(rf"\b\w{{2,}}(?:{'|'.join(endings)})\b")
+    return re.compile(rf"\b\w{{2,}}(?:{'|'.join(entries('past endings', 'frames'))})\b")
 
 
 @cache
