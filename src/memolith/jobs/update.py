@@ -24,16 +24,8 @@ from memolith.visibility import raises_trust, trust
 
 _KEY = re.compile(rb"""["']?([A-Za-z_][\w-]*)["']?[ \t]*:""")
 _FIELDS = (
-    "text",
-    "category",
-    "session",
-    "sensitivity",
-    "keywords",
-    "metadata",
-    "expires",
-    "confidence",
-    "timestamp",
-)
+    "text", "category", "session", "sensitivity", "keywords", "metadata", "expires", "confidence", "timestamp",
+)  # fmt: skip
 
 
 def update(  # noqa: PLR0913 - each names one field of the record
@@ -98,7 +90,7 @@ def update(  # noqa: PLR0913 - each names one field of the record
             new = _with_provenance(new, channel=channel)
         if new.text != old.text:
             gate.admit_forgotten(transaction, new, by_user=by_user)
-        return _rewritten(store, transaction, old, new)
+        return _checked(store, transaction, old, new)
 
 
 def _with_provenance(record: Record, **values: str) -> Record:
@@ -182,23 +174,24 @@ def merge_words(store: Store, known: Record, draft: Record) -> Record:
         all_words = {**old.metadata, **metadata}
         new = replace(old, keywords=(*old.keywords, *keywords), metadata=all_words)
         new = _with_provenance(new, channel=channel) if raises else new
-        merged = _rewritten(store, transaction, old, new)
+        merged = _checked(store, transaction, old, new)
     warning = f"Merged into {known.citation}, which says the same (id {known.id}): {added}."
     return replace(merged, reused=True, warnings=(*known.warnings, *merged.warnings, warning))
 
 
-def _rewritten(store: Store, transaction: Transaction, old: Record, new: Record) -> Record:
-    if new == old:
-        return replace(old, reused=True)
-    gate.check_record(new)
-    new = gate.mark_keys(new)
-    return rewrite(store, transaction, old, new, reason="update")
+def _checked(store: Store, transaction: Transaction, old: Record, new: Record) -> Record:
+    if new != old:
+        gate.check_record(new)
+        new = gate.mark_keys(new)
+    return _rewrite(store, transaction, old, new, reason="update")
 
 
-def rewrite(
+def _rewrite(
     store: Store, transaction: Transaction, old: Record, new: Record, *, reason: str
 ) -> Record:
     """Write into every copy of a record in what it differs from the old one; the rest stays."""
+    if new == old:
+        return replace(old, reused=True)
 
     def decided(record: Record) -> tuple[Record, Record] | None:
         is_copy = not _is_note(old) or record.citation == old.citation
@@ -310,10 +303,8 @@ def supersede_by(store: Store, record_id: str, newer_id: str) -> Record:
     gate.check_is_text(id=record_id, newer_id=newer_id)
     with store.changing() as transaction:
         old, new = _choose(transaction.folder, record_id, newer_id)
-        if old.id == new.id:
-            return replace(new, reused=True)
-        marked = replace(new, supersedes=old.id)
-        return rewrite(store, transaction, new, marked, reason="supersede")
+        marked = new if old.id == new.id else replace(new, supersedes=old.id)
+        return _rewrite(store, transaction, new, marked, reason="supersede")
 
 
 def _choose(folder: Folder, old_id: str, new_id: str) -> tuple[Record, Record]:
