@@ -13,9 +13,9 @@ from memolith import Memory
 
 PACKAGE = str(Path(memolith.__file__).parent)
 RECORDS = 31
-# Goals: 500 calls in 30 modules. These go down with the code.
-MAX_CALLS = 1_140
-MAX_MODULES = 60
+# Goals: 500 calls in 30 modules. These go down with the code; Python 3.12 counts fewer comprehensions.
+MAX_CALLS = 620
+MAX_MODULES = 45
 
 
 def test_a_search_in_a_warm_process_makes_few_calls_in_few_modules(tmp_path: Path) -> None:

@@ -90,9 +90,9 @@ class Finder:
         until: float,
     ) -> tuple[list[SearchResult], set[str]]:
         """The answers, and the files that differ from the index."""
-        warnings = self.index.sync_for_search(until - clock.monotonic())
         today = self.index.clock.today()
         with self.index.roots() as roots:
+            warnings = self.index.sync_for_search(roots, until - clock.monotonic())
             # The index last: a model that answers again closes it, and the index then has that model.
             words = self.index.open_word_vectors()
             config, index = self.index.config, self.index.open()

@@ -6,13 +6,9 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 from fnmatch import fnmatchcase
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from memolith.errors import RefusedError
 from memolith.types import SESSION_KINDS, Record, Sensitivity, SessionKind, Trust
-
-if TYPE_CHECKING:
-    from memolith.results import Chunk
 
 # The setting `trust.external`: channels, and paths in extra folders; `*` matches any text.
 Patterns = tuple[str, ...]
@@ -113,13 +109,14 @@ def trust_label(channel: str, external: Patterns) -> str:
     return f"external: {channel_name(channel)[:40]}" if known == "external" else known
 
 
-def chunk_trust(chunk: Chunk, external: Patterns) -> str:
+@lru_cache(maxsize=4096)
+def shown_trust(path: str, channel: str, role: str, external: Patterns) -> str:
     """The trust of a chunk as it is shown; text of a folder besides the profile's may be anybody's."""
-    path, known = chunk.path, trust_in_file(chunk.channel, external, chunk.role)
+    known = trust_in_file(channel, external, role)
     is_external = known == "external" or is_path_external(path, external)
     if path.startswith(_ELSEWHERE) and "/" in path:
         return f"{'external' if is_external else 'file'}: {path.partition('/')[0][:40]}"
-    return f"external: {channel_name(chunk.channel)[:40]}" if is_external else known
+    return f"external: {channel_name(channel)[:40]}" if is_external else known
 
 
 def may_see(sensitivity: Sensitivity, kind: SessionKind = "main") -> bool:

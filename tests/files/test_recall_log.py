@@ -45,7 +45,7 @@ def test_words_of_the_question_are_found_wherever_they_begin(question: str) -> N
     for stretch in text.split():
         word = stretch.strip(string.punctuation).lower()
         has_it = not stems_asked.isdisjoint(terms_of([word])[0][1])
-        assert asked.words_in(stretch) == [word] * has_it
+        assert asked.words_in([stretch]) == [[word] * has_it]
     whole = stems_asked & {term for terms in terms_of(text.split()) for term in terms[1]}
     assert asked.shared(text) == len(whole)
 

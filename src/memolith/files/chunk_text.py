@@ -5,6 +5,8 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Iterable
+from contextlib import suppress
+from functools import lru_cache
 from hashlib import blake2b
 
 from memolith.errors import MemolithError
@@ -14,8 +16,9 @@ from memolith.files.folder import close_quietly, storage_error
 from memolith.files.ledger import names_told, source_of
 from memolith.files.record_format import readable_record
 from memolith.interfaces import Found
-from memolith.results import Chunk, ReadText
+from memolith.results import ChunkKind, ReadText
 
+_MAX_READ = 512  # texts
 # How many files stay open: chunks of one file may come far apart.
 _MAX_OPEN = 8
 
@@ -39,8 +42,11 @@ def read_texts(roots: Roots, found: Iterable[Found]) -> list[ReadText | None]:
                 if len(handles) == _MAX_OPEN:
                     close_quietly(handles.pop(next(iter(handles))))
                 handles[path] = _open(roots, path)
-            read = _text(handles[path], item.chunk)
-            texts.append(read if read and text_digest(read.text) == item.digest else None)
+            chunk, data = item.chunk, b""
+            with suppress(OSError):
+                data = os.pread(handles[path], chunk.size, chunk.offset)
+            read, digest = _read(data, chunk.kind, chunk.role, chunk.category == "compaction")
+            texts.append(read if digest == item.digest else None)
     finally:
         for handle in handles.values():
             close_quietly(handle)
@@ -59,20 +65,28 @@ def _open(roots: Roots, path: str) -> int:
     return -1
 
 
-def _text(handle: int, chunk: Chunk) -> ReadText | None:
-    try:
-        data = os.pread(handle, chunk.size, chunk.offset)
-    except OSError:
-        return None
-    if chunk.kind == "prose":
+# What is found is often found again.
+@lru_cache(_MAX_READ)
+def _read(
+    data: bytes, kind: ChunkKind, role: str, is_summary: bool
+) -> tuple[ReadText | None, bytes]:
+    """The text that some bytes of a file spell, and its digest."""
+    read: ReadText | None
+    if kind == "prose":
         text = data.decode(errors="replace")
-        return ReadText(text, names=names_told(text))
-    if chunk.kind == "turn":
-        return _message(data, chunk.role)
-    record = readable_record(data)
+        read = ReadText(text, names=names_told(text))
+    elif kind == "turn":
+        read = _message(data, role)
+    else:
+        read = _record(data, is_summary)
+    return read, text_digest(read.text) if read else b""
+
+
+def _record(line: bytes, is_summary: bool) -> ReadText | None:
+    record = readable_record(line)
     if record is None:
         return None
-    names = names_told(record.text) if chunk.category == "compaction" else frozenset[str]()
+    names = names_told(record.text) if is_summary else frozenset[str]()
     source = source_of(record)
     kind = str(record.metadata.get("category") or "") if source else ""
     return ReadText(record.text, copy_of=source, source_category=kind, names=names)

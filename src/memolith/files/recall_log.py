@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import string
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from hashlib import sha1
 from itertools import chain
@@ -48,11 +48,17 @@ class _Asked:
     def __init__(self, question: str) -> None:
         self._stems = {stem for word in keywords(question[:2000]) for stem in stems(word)}
 
-    def words_in(self, text: str) -> list[str]:
-        """The words of a statement that the question has too: no word that is in the question alone."""
-        bare = dict.fromkeys([word.strip(string.punctuation).lower() for word in text.split()])
-        read = zip(bare, terms_of(bare), strict=True)
-        return [word for word, terms in read if not self._stems.isdisjoint(terms[1])][:_MAX_WORDS]
+    def words_in(self, texts: Iterable[str]) -> list[list[str]]:
+        """The words of each statement that the question has too: no word that is in the question alone."""
+        said = [text.split() for text in texts]
+        bare = {word: word.strip(string.punctuation).lower() for words in said for word in words}
+        distinct = list(dict.fromkeys(bare.values()))
+        read = zip(distinct, terms_of(distinct), strict=True)
+        shared = {word for word, terms in read if not self._stems.isdisjoint(terms[1])}
+        return [
+            list(dict.fromkeys([bare[word] for word in words if bare[word] in shared]))[:_MAX_WORDS]
+            for words in said
+        ]
 
     def shared(self, text: str) -> int:
         """How many stems of the question a statement has."""
@@ -63,26 +69,43 @@ class _Asked:
 def note_shown(root: str, hits: Sequence[Hit], question: str, surface: str, clock: Clock) -> None:
     """Note that these hits were shown. Best effort: a failure does not fail the search."""
     asked = _Asked(question)
-    best = max((hit.score for hit in hits), default=0.0)
-    shown = [
-        [*_shown_row(hit, asked), int(place < _MAX_ANSWERS and _answers(hit, best))]
-        for place, hit in enumerate(hits[:_MAX_HITS])
-        if hit.sensitivity != "secret"
-    ]
+    best = max([hit.score for hit in hits], default=0.0)
+    shown, snippets = [], []
+    for place, hit in enumerate(hits[:_MAX_HITS]):
+        if hit.sensitivity == "secret":
+            continue
+        # A search always shows the closest hits, however poor they are.
+        is_match = not hit.ranks or "words" in hit.ranks or hit.score >= _MIN_SCORE_BY_MEANING
+        answers = is_match and place < _MAX_ANSWERS and hit.score >= _MIN_SHARE_OF_BEST * best
+        piece, score = _answer(hit, asked), _USUAL_SUM * hit.score
+        snippets.append(piece.text[:SNIPPET_CHARS])
+        shown.append(
+            [
+                hit.citation.path,
+                piece.first_line,
+                piece.last_line,
+                round(score / (1 + score), 4),
+                hit.record_id or "",
+                snippets[-1],
+                claim_key_of_bare(piece.text),
+                int(answers),
+            ]
+        )
     if shown:
         # Twelve digits for a question; case and spacing do not count.
         plain = " ".join(question.lower().split()).encode(errors="surrogatepass")
         query = sha1(plain, usedforsecurity=False).hexdigest()[:12]
-        words = [asked.words_in(str(row[5])) for row in shown]
+        words = asked.words_in(snippets)
         _append(root, clock, {"query": query, "surface": surface, "hits": shown, "words": words})
 
 
 def receipt(hits: Sequence[Hit], question: str) -> str:
     """One line for the user on what an agent was handed, and why."""
-    asked = _Asked(question)
+    first = hits[:_MAX_IN_RECEIPT]
+    words = _Asked(question).words_in(hit.text for hit in first)
     told = [
-        f"{hit.citation} ({' '.join(asked.words_in(hit.text)[:4]) or 'by meaning'})"
-        for hit in hits[:_MAX_IN_RECEIPT]
+        f"{hit.citation} ({' '.join(shared[:4]) or 'by meaning'})"
+        for hit, shared in zip(first, words, strict=True)
     ]
     more = f" and {len(hits) - len(told)} more" if len(hits) > len(told) else ""
     return f"Handed over {counted(len(hits), 'memory', 'memories')}: {', '.join(told)}{more}."
@@ -106,26 +129,6 @@ def _append(root: str, clock: Clock, content: dict[str, object]) -> None:
 def encode_event(content: dict[str, object]) -> bytes:
     """One event of the log, without a line ending."""
     return json.dumps(content, separators=(",", ":")).encode()
-
-
-def _shown_row(hit: Hit, asked: _Asked) -> list[object]:
-    piece = _answer(hit, asked)
-    score = _USUAL_SUM * hit.score
-    return [
-        hit.citation.path,
-        piece.first_line,
-        piece.last_line,
-        round(score / (1 + score), 4),
-        hit.record_id or "",
-        piece.text[:SNIPPET_CHARS],
-        claim_key_of_bare(piece.text),
-    ]
-
-
-def _answers(hit: Hit, best: float) -> bool:
-    """Whether a hit answers; a search always shows the closest hits, however poor they are."""
-    is_match = not hit.ranks or "words" in hit.ranks or hit.score >= _MIN_SCORE_BY_MEANING
-    return is_match and hit.score >= _MIN_SHARE_OF_BEST * best
 
 
 def _answer(hit: Hit, asked: _Asked) -> Piece:

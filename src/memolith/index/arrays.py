@@ -54,11 +54,12 @@ def packed(database: Database, first: int, last: int, dimensions: int) -> tuple[
     return table.tobytes(), b"".join(tokens), b"".join(vectors)
 
 
-class Arrays:
+class Arrays(dict[str, NDArray[Any]]):
     """The columns of all chunks, by name; a key is a place in each of them."""
 
     def __init__(self, dimensions: int) -> None:
         """Nothing is read before `refresh`."""
+        super().__init__()
         self._dimensions = dimensions
         self._far = dimensions + 1  # farther than any vector
         self._bits = [f"bits{number}" for number in range(len(bits_of(np.zeros((1, dimensions)))))]
@@ -67,17 +68,14 @@ class Arrays:
         self._clear()
 
     def _clear(self) -> None:
-        self._size, self._change = 1, 0
+        self._change = 0
         kinds = _COLUMNS | _DERIVED | dict.fromkeys(self._bits, np.uint64)
         self._room: dict[str, NDArray[Any]] = {
             name: np.zeros(PACK, kind) for name, kind in kinds.items()
         }
         self._room["vectors"] = np.zeros((PACK, self._dimensions), np.int8)
         self._statistics: dict[bool, Statistics] = {}
-
-    def __getitem__(self, name: str) -> NDArray[Any]:
-        """A column."""
-        return self._room[name][: self._size]
+        self._grow(1)
 
     def refresh(self, database: Database) -> None:
         """Take in what was written since; to be called within a transaction."""
@@ -119,6 +117,7 @@ class Arrays:
             for name, old in self._room.items():
                 grown = self._room[name] = np.zeros((capacity, *old.shape[1:]), old.dtype)
                 grown[: len(old)] = old
+        self.update({name: column[:size] for name, column in self._room.items()})
 
     def _add(self, columns: bytes, tokens: bytes, vectors: bytes) -> None:
         table = np.frombuffer(columns, _ROW)

@@ -299,7 +299,7 @@ def successors(
     Those that the caller may not see, or that have expired, are left out of the chain, not the chain itself.
     """
     until = (filters.as_of or date.max).toordinal()
-    by_clean = {clean(record_id): record_id for record_id in record_ids if record_id}
+    by_clean = {name if name.isascii() else clean(name): name for name in record_ids}
     steps = dict[str, list[tuple[Any, ...]]]()  # by the id of a record the rows of the next one
     new = set(by_clean)
     for _ in range(_MAX_STEPS):

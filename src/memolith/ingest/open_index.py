@@ -197,14 +197,14 @@ class OpenIndex:
         with self.exclusive():
             self.retry(lambda: self._sync(None, self._patience()))
 
-    def sync_for_search(self, seconds: float = math.inf) -> tuple[str, ...]:
+    def sync_for_search(self, roots: Roots, seconds: float) -> tuple[str, ...]:
         """Index what changed, for about so long; returns warnings.
 
         An index that cannot be written is searched as it is.
         """
         self._last_question = clocks.monotonic()
         try:
-            return self._sync(self.progress, self._patience(seconds)).warnings
+            return self._sync_with(roots, self.progress, self._patience(seconds)).warnings
         except IndexReplacedError:
             raise
         except IndexUnavailableError as error:
@@ -317,14 +317,17 @@ class OpenIndex:
 
     def _sync(self, progress: Progress | None = None, patience: Patience = PATIENT) -> SyncReport:
         """Index what has changed."""
+        with self.roots() as roots:
+            return self._sync_with(roots, progress, patience)
+
+    def _sync_with(self, roots: Roots, progress: Progress | None, patience: Patience) -> SyncReport:
         embedder = self.open_embedder()
         if self.model.is_slow and patience.is_search:
             embedder = None
         if not patience.is_search:
             self._stop_background()  # two would embed the same chunks
-        with self.roots() as roots:
-            sources = self._sources(roots, self.open_word_vectors())
-            return sync(sources, self.open(), embedder, progress, patience)
+        sources = self._sources(roots, self.open_word_vectors())
+        return sync(sources, self.open(), embedder, progress, patience)
 
     def embed_later(self) -> tuple[str, ...]:
         """Embed chunks without a vector in the background; says how many there are."""

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations, takewhile
+from operator import methodcaller
 
 import numpy as np
 
@@ -239,6 +240,7 @@ _COMPARED = 50
 # … by so much of what they say: a text may have millions of words.
 _READ_CHARS = 20_000
 _SAME = 0.85  # of the score of a copy: as good
+_bare = methodcaller("strip", MARKS)
 
 
 def diversify(mmr_lambda: float, floor: float) -> Stage:
@@ -279,7 +281,7 @@ def _copies(texts: Column, floor: float) -> Floats:
 
     Above a floor a copy is a copy, whatever was added to it; but texts with other numbers are not.
     """
-    said = [{word.strip(MARKS) for word in text[:_READ_CHARS].casefold().split()} for text in texts]
+    said = [set(map(_bare, text[:_READ_CHARS].casefold().split())) for text in texts]
     result = np.zeros((len(said), len(said)))
     for (one, mine), (other, others) in combinations(enumerate(said), 2):
         fewer, more = sorted((len(mine), len(others)))

@@ -13,7 +13,7 @@ from memolith.search.plan import QueryPlan
 from memolith.search.reading import Reading
 from memolith.search.votes import is_from_any
 from memolith.text.lines import read_line
-from memolith.visibility import chunk_trust
+from memolith.visibility import shown_trust
 
 
 def hits(
@@ -53,7 +53,7 @@ def hits(
             expires=chunk.expires,
             sensitivity=chunk.sensitivity,
             channel=chunk.channel or None,
-            trust=chunk_trust(chunk, query.external),
+            trust=shown_trust(chunk.path, chunk.channel, chunk.role, query.external),
             superseded=superseded,
             superseded_by=newest.chunk.citation if newest else None,
             named=named,

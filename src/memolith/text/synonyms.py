@@ -206,7 +206,7 @@ def in_english(stretches: Sequence[str]) -> Sequence[str]:
 def _is_spanish(stretches: Sequence[str]) -> bool:
     """Whether a text is clearly Spanish: by its small words or, if it has none, by all others."""
     found = frozenset(stretches)
-    english, spanish = (len(found & words) for words in _telling())
+    english, spanish = [len(found & words) for words in _telling()]
     if english or spanish:
         return spanish > 3 * english
     return len(found) <= _SHORT and _is_spanish_by_its_words(found)
