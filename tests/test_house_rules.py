@@ -23,23 +23,23 @@ MAX_CODE_LINES_OF_A_FUNCTION = 50
 # module. A ceiling goes down with every change that makes a folder smaller. Raising one takes a
 # page in docs/decisions that names the promise behind it.
 CEILINGS = {
-    "(top)": (2_002, 16),
+    "(top)": (2_000, 16),
     "adapters": (351, 6),
     "cli": (2_716, 12),
     "config": (591, 4),
     "context": (1_616, 11),
     "embed": (571, 5),
     "engines": (1_271, 7),
-    "files": (3_399, 26),
+    "files": (3_416, 26),
     "hosts": (587, 7),
     "importers": (1_121, 10),
-    "index": (1_317, 8),
-    "ingest": (805, 5),
+    "index": (1_276, 8),
+    "ingest": (808, 5),
     "jobs": (7_221, 44),
     "llm": (360, 4),
     "mcp_server": (1_092, 6),
     "rest": (1_302, 9),
-    "search": (1_275, 10),
+    "search": (1_277, 10),
     "text": (2_231, 20),
     "web": (905, 12),
 }

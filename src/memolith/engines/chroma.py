@@ -171,7 +171,7 @@ class ChromaIndex(SqliteIndex):
             if known is None and self._database.writable:
                 known = uuid.uuid4().hex
                 with self._database.writing():
-                    self._database.set_meta(copies=known)
+                    self._database.set_meta("copies", known)
         return f"{known} {self._model} {self._dimensions}"
 
     @contextmanager

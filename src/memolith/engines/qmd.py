@@ -112,7 +112,7 @@ class QmdIndex(SqliteIndex):
         else:
             self._run("update")
         with self._database.writing():
-            self._database.set_meta(qmd=state)
+            self._database.set_meta("qmd", state)
 
     def _key_at(self, path: str, line: int, scores: NDArray[np.float32]) -> int | None:
         """The chunk at a line of a file; if there is none, the best one of the file."""

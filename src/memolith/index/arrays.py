@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
@@ -19,11 +20,10 @@ Mask = NDArray[np.bool_]
 
 # What a search needs of so many chunks is stored once more, packed, which loads fast.
 PACK = 1 << 12
-_COLUMNS = {
-    "record": np.int64, "expires": np.int64, "file": np.int32, "category": np.int32,
-    "session": np.int32, "chat": np.int32, "dated": np.int32, "length": np.float32,
-    "kind": np.uint8, "role": np.uint8, "secret": np.bool_,
-}  # fmt: skip
+_NUMBERS = (
+    "record", "expires", "file", "category", "session", "chat", "dated", "kind", "role",
+)  # fmt: skip
+_COLUMNS = {**dict.fromkeys(_NUMBERS, np.int64), "length": np.float32, "secret": np.bool_}
 # What is worked out from these: the group is a chat or a file, 0 for none.
 _DERIVED = {"group": np.int64, "alive": np.bool_, "scale": np.float32, "tokens": np.object_}
 # How many bytes of tokens a chunk has stands in front of its columns.
@@ -31,10 +31,10 @@ _ROW = np.dtype([("key", np.int64), ("tokens", np.int32), *_COLUMNS.items()])
 _SELECT = (
     "SELECT key, length(tokens), record, expires, file,"
     " (SELECT id FROM names WHERE name = category), (SELECT id FROM names WHERE name = session),"
-    " (SELECT id FROM names WHERE name = chat), dated, length,"
+    " (SELECT id FROM names WHERE name = chat), dated,"
     " CASE kind WHEN 'record' THEN ?3 WHEN 'turn' THEN ?4 ELSE ?5 END,"
     " CASE role WHEN 'user' THEN ?6 WHEN 'assistant' THEN ?7 ELSE ?8 END,"
-    " sensitivity = 'secret', tokens, vector FROM chunks WHERE key BETWEEN ?1 AND ?2 ORDER BY key"
+    " length, sensitivity = 'secret', tokens, vector FROM chunks WHERE key BETWEEN ?1 AND ?2 ORDER BY key"
 )
 _KINDS_AND_ROLES = (RECORD, TURN, PROSE, USER, ASSISTANT, NOBODY)
 # So many candidates of the scan by bits are compared exactly.
@@ -124,9 +124,8 @@ class Arrays(dict[str, NDArray[Any]]):
         keys = table["key"]
         for name in _COLUMNS:
             self[name][keys] = table[name]
-        kind, chat, file = (table[name].astype(np.int64) for name in ("kind", "chat", "file"))
-        groups = np.select([kind == TURN, kind == PROSE], [2 * chat, 2 * file + 1], 0)
-        self["group"][keys] = groups
+        groups = [2 * table["chat"], 2 * table["file"] + 1]
+        self["group"][keys] = np.select([table["kind"] == TURN, table["kind"] == PROSE], groups)
         self["alive"][keys] = True
         self._set_vectors(keys, np.frombuffer(vectors, np.int8).reshape(-1, self._dimensions))
         bounds = pairwise([0, *table["tokens"].cumsum().tolist()])
@@ -147,13 +146,14 @@ class Arrays(dict[str, NDArray[Any]]):
         ):
             self["alive"][np.frombuffer(removed, "<i8")] = False
             keys = np.frombuffer(embedded, "<i8")
-            waiting = keys[self["alive"][keys] & (self["scale"][keys] == 0)]
-            for key in waiting.tolist():
-                for tokens, vector in database.connection.execute(
-                    "SELECT tokens, vector FROM chunks WHERE key = ? AND length(vector) > 0", (key,)
-                ):
-                    self["tokens"][key] = tokens
-                    self._set_vectors(np.array([key]), np.frombuffer(vector, np.int8)[None])
+            waiting = keys[self["alive"][keys] & (self["scale"][keys] == 0)].tolist()
+            for key, tokens, vector in database.connection.execute(
+                "SELECT key, tokens, vector FROM chunks WHERE length(vector) > 0"
+                " AND key IN (SELECT value FROM json_each(?))",
+                (json.dumps(waiting),),
+            ):
+                self["tokens"][key] = tokens
+                self._set_vectors(np.array([key]), np.frombuffer(vector, np.int8)[None])
 
     def shown(self, *, include_secret: bool) -> Mask:
         """The chunks that count for somebody."""

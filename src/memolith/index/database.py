@@ -29,7 +29,7 @@ VERSION = 9
 _TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value NOT NULL) WITHOUT ROWID;
 -- Another epoch: what was read of chunks before is void. Who truncates a file makes an empty one of it.
-INSERT INTO meta VALUES ('epoch', abs(random() % 1000000000)), ('model', ''), ('dimensions', 256);
+INSERT INTO meta VALUES ('epoch', abs(random() % 1000000000)), ('model', ' 256');
 
 CREATE TABLE files (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -200,15 +200,18 @@ class Database:
         """What is known of the whole: its model, its epoch, which counts how often chunks were erased."""
         return self.one("SELECT value FROM meta WHERE key = ?", key)
 
-    def set_meta(self, **values: object) -> None:
+    def set_meta(self, key: str, value: object) -> None:
         """Part of a transaction: change what is known of the whole."""
-        statement = "INSERT OR REPLACE INTO meta VALUES (?, ?)"
-        self.connection.executemany(statement, list(values.items()))
+        self.connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
+
+    def begin_epoch(self) -> None:
+        """Part of a transaction: what other processes have read of chunks is void."""
+        self.connection.execute("UPDATE meta SET value = value + 1 WHERE key = 'epoch'")
 
     def stored_model(self) -> tuple[str, int]:
         """The name of the model whose vectors are stored, and how many numbers they have."""
-        known = dict(self.connection.execute("SELECT key, value FROM meta"))
-        return known["model"], known["dimensions"]
+        name, _, dimensions = self.meta("model").rpartition(" ")
+        return name, int(dimensions)
 
     def check_model(self) -> None:
         """Part of a transaction: another process may have opened the index for another model."""
@@ -248,16 +251,10 @@ class Database:
         if self._identities()[0] is None:
             raise DamageError(f"{self._path} is not an ordinary file")
         self.connection, self._is_closed = _connect(self._path), False
-        try:
-            self.writable = not self.connection.readonly("main")
-            if self.connection.pragma("user_version") == 0 and self.writable:
-                self._make_tables()
-            version = self.connection.pragma("user_version")
-        except BaseException:  # nobody else has the connection to close it; raised again
-            self.close()
-            raise
-        if version != VERSION:
-            self.close()
+        self.writable = not self.connection.readonly("main")
+        if self.connection.pragma("user_version") == 0 and self.writable:
+            self._make_tables()
+        if self.connection.pragma("user_version") != VERSION:
             raise DamageError("another version's tables")
         self._opened = self._identities()
 
@@ -321,14 +318,10 @@ def connect(path: str, way: str = "?mode=rw") -> apsw.Connection:
     """A connection that trusts nothing it reads; an empty file gets checksums when it is filled."""
     name = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
     connection = apsw.Connection(f"file:{name}{way}", flags=_FLAGS, vfs=_checking())
-    try:
-        connection.set_busy_timeout(_BUSY_MILLISECONDS)
-        connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
-        connection.execute(_PRAGMAS)
-        connection.reserve_bytes("main", _CHECKSUM_BYTES)
-    except BaseException:  # nobody else has the connection to close it; raised again
-        connection.close()
-        raise
+    connection.set_busy_timeout(_BUSY_MILLISECONDS)
+    connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
+    connection.execute(_PRAGMAS)
+    connection.reserve_bytes("main", _CHECKSUM_BYTES)
     return connection
 
 

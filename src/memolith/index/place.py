@@ -61,6 +61,8 @@ class IndexPlace:
 
 
 def _has_or_may_have_index(folder: str) -> bool:
+    from memolith.index.database import has_index
+
     place = folder
     while not os.path.exists(place) and os.path.dirname(place) != place:
         place = os.path.dirname(place)
@@ -72,17 +74,3 @@ def open_index(folder: str, embedder: Embedder | None) -> Index:
     from memolith.index.sqlite import SqliteIndex
 
     return SqliteIndex(folder, (embedder.name, embedder.dimensions) if embedder else None)
-
-
-def has_index(folder: str) -> bool:
-    """Whether there is an index in a folder, of this version; raises IndexUnavailableError."""
-    from memolith.index.database import has_index as has
-
-    return has(folder)
-
-
-def is_damaged(folder: str) -> bool:
-    """Whether the index in a folder would be made anew; raises IndexUnavailableError."""
-    from memolith.index.database import is_damaged
-
-    return is_damaged(folder)

@@ -24,6 +24,7 @@ from memolith.results import Filters
 # A product of the same two vectors differs in the seventh digit by what else is multiplied with them:
 # that must not decide between copies, least of all if one is a secret.
 _DIGITS = 5
+_ABOUT = ("group", "kind", "role", "dated", "record", "tokens")
 _NAMES = "SELECT id, name FROM names"
 _UNUSED = (
     "DELETE FROM names WHERE id > 0 AND name NOT IN (SELECT category FROM chunks"
@@ -56,9 +57,8 @@ class SqliteIndex(Rows):
             return there
         with self._database.writing():
             self._db.execute("UPDATE chunks SET vector = NULL; DELETE FROM packs")
-            self._database.set_meta(
-                model=model[0], dimensions=model[1], epoch=self._database.meta("epoch") + 1
-            )
+            self._database.set_meta("model", f"{model[0]} {model[1]}")
+            self._database.begin_epoch()
         return model
 
     def close(self) -> None:
@@ -100,7 +100,7 @@ class SqliteIndex(Rows):
                 self._unpack(gone.tolist())
                 self._db.execute(_UNUSED)
                 self._db.execute("DELETE FROM changes")
-                self._database.set_meta(epoch=self._database.meta("epoch") + 1)
+                self._database.begin_epoch()
         if self._database.one("PRAGMA wal_checkpoint(TRUNCATE)"):
             # Somebody reads or writes without a pause, so the log keeps it: the next file has none.
             self._database.renew()
@@ -236,34 +236,19 @@ class SqliteIndex(Rows):
         vector: Vectors | None,
     ) -> Signals:
         """What is known of chunks that are among the best of either ranking, and of their groups."""
-        arrays = self._arrays
-        words_rank, meaning_rank = ranks(words, keys, limit), ranks(meaning, keys, limit)
-        kept = (words_rank | meaning_rank).nonzero()[0]
-        keys = keys[kept]
-        kind, group = arrays["kind"][keys].astype(np.int64), arrays["group"][keys]
-        groups, at = np.unique(group, return_inverse=True)
+        by_words, by_meaning = ranks(words, keys, limit), ranks(meaning, keys, limit)
+        kept = (by_words | by_meaning).nonzero()[0]
+        about = {name: self._arrays[name][keys[kept]] for name in _ABOUT}
+        groups, at = np.unique(about["group"], return_inverse=True)
         titles = np.zeros(len(groups), np.float32)
         if vector is not None:
-            titles = arrays.cosines(matches.statistics.titles[groups], vector)
+            titles = self._arrays.cosines(matches.statistics.titles[groups], vector)
         by_group = np.concatenate([matches.group_scores(groups), titles[None]])
         by_group[:, groups == 0] = 0
         of_group = by_group[:, at].astype(np.float32)
-        return Signals(
-            keys=keys,
-            words=words[kept],
-            meaning=meaning[kept],
-            words_rank=words_rank[kept],
-            meaning_rank=meaning_rank[kept],
-            group_words=of_group[0],
-            group_user_words=of_group[1],
-            group_title=of_group[2],
-            kind=kind,
-            role=arrays["role"][keys].astype(np.int64),
-            dated=arrays["dated"][keys].astype(np.int64),
-            chat=np.where(kind == TURN, group, 0),
-            record=arrays["record"][keys],
-            tokens=arrays["tokens"][keys],
-        )
+        about["chat"] = np.where(about["kind"] == TURN, about.pop("group"), 0)
+        ranked = (keys, words, meaning, by_words, by_meaning)
+        return Signals(*[column[kept] for column in ranked], *of_group, **about)
 
 
 def _top(values: Floats, limit: int) -> Keys:

@@ -38,27 +38,16 @@ class CachedEmbedder:
         So many texts are asked for at once, and kept before others are: those may fail.
         """
         self._embedder = embedder
+        self.name, self.is_remote = embedder.name, embedder.is_remote
+        self.near: float = getattr(embedder, "near", NEAR)
         self._batch_size = batch_size
         self._path = path
-
-    @property
-    def name(self) -> str:
-        """The model's."""
-        return self._embedder.name
-
-    @property
-    def is_remote(self) -> bool:
-        """The model's."""
-        return self._embedder.is_remote
 
     @property
     def dimensions(self) -> int:
         """The model's, also while it does not answer."""
         known = self._look_up([_DIMENSIONS])
-        if known:
-            return len(known[_DIMENSIONS])
-        vector = self.embed([_DIMENSIONS])[0]
-        return len(vector)
+        return len(known[_DIMENSIONS] if known else self.embed([_DIMENSIONS])[0])
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """One row per text; only those not met before are embedded."""
@@ -78,16 +67,8 @@ class CachedEmbedder:
                 f"The model {self.name} gives vectors of another size than before.",
                 hint=f"Delete {self._path}; vectors are made again.",
             )
-        result = np.zeros((len(texts), size), np.float32)
-        for at, text in enumerate(texts):
-            if text in known:
-                result[at] = known[text]
-        return result
-
-    @property
-    def near(self) -> float:
-        """The model's."""
-        return getattr(self._embedder, "near", NEAR)
+        none = np.zeros(size, np.float32)
+        return np.array([known.get(text, none) for text in texts], np.float32).reshape(-1, size)
 
     def embed_question(self, question: str) -> Vectors:
         """As the model reads a question; a question is not kept."""
@@ -120,7 +101,7 @@ class CachedEmbedder:
         return []
 
     def _hash(self, text: str) -> bytes:
-        whole = f"{self._embedder.name}\0{text}".encode(errors="surrogatepass")
+        whole = f"{self.name}\0{text}".encode(errors="surrogatepass")
         return blake2b(whole, digest_size=20).digest()
 
 

@@ -22,7 +22,7 @@ from memolith.files.disk_view import Roots
 from memolith.files.folder import Folder
 from memolith.files.layout import EMBEDDINGS, index_folder
 from memolith.files.locks import EMBED_LOCK, OwnerLock, make_state_folder
-from memolith.index.place import IndexPlace, has_index, is_damaged, open_index
+from memolith.index.place import IndexPlace, open_index
 from memolith.ingest.embedding import Background, Model, embed_waiting
 from memolith.ingest.sync import PATIENT, RACY, Patience, Sources, as_doubtful, sync
 from memolith.interfaces import (
@@ -252,6 +252,8 @@ class OpenIndex:
 
     def _compare(self) -> IndexStatus:
         """The index against the disk. That in a folder is opened again: an open one repairs itself."""
+        from memolith.index.database import has_index, is_damaged
+
         folder = self.place.folder
         with self.roots() as roots:
             on_disk, warnings = roots.discover()
