@@ -1,6 +1,6 @@
 """Claude with its memory tool: the files it writes are notes of a memory, which you can read and edit.
 
-pip install 'memolith[anthropic]'
+pip install '.[anthropic]'    # in a clone of Memolith
 export ANTHROPIC_API_KEY=...
 python anthropic_memory_tool.py "I prefer answers in Spanish, remember that"
 python anthropic_memory_tool.py "What is the capital of Peru?"

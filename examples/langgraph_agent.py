@@ -1,6 +1,6 @@
 """A LangGraph graph whose store is a memory: what it learns in one thread it knows in the next.
 
-pip install 'memolith[langgraph]'
+pip install '.[langgraph]'    # in a clone of Memolith
 export OPENAI_BASE_URL=http://localhost:11434/v1 OPENAI_API_KEY=none MODEL=llama3.2
 python langgraph_agent.py "I only drink green tea"
 python langgraph_agent.py "What could I drink?"

@@ -1,6 +1,6 @@
 """An agent of the OpenAI Agents SDK whose session is a chat of a memory.
 
-pip install 'memolith[openai-agents]'
+pip install '.[openai-agents]'    # in a clone of Memolith
 export OPENAI_BASE_URL=http://localhost:11434/v1 OPENAI_API_KEY=none MODEL=llama3.2
 python openai_agents_session.py "What is the weather in Lima?"
 python openai_agents_session.py "And tomorrow?"

@@ -1,6 +1,6 @@
 """A chat in the terminal that remembers: plain Python, and any server that speaks OpenAI's chat format.
 
-    pip install memolith
+    pip install .    # in a clone of Memolith
     export OPENAI_BASE_URL=http://localhost:11434/v1 OPENAI_API_KEY=none MODEL=llama3.2
     python plain_python.py
 
