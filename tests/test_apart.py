@@ -15,6 +15,7 @@ import pytest
 from memolith import Memory
 from memolith.clock import Clock
 from memolith.errors import ConfigError, JobFailedError, JobNotFoundError
+from memolith.jobs import worker
 from memolith.jobs.api import Jobs
 from memolith.jobs.scheduler import Scheduler
 from memolith.jobs.worker import run_in_process
@@ -71,26 +72,27 @@ def test_a_job_does_the_same_in_a_process_of_its_own(memory: Memory) -> None:
 
 
 @needs_proc
-def test_it_runs_in_another_process_while_we_are_told_and_none_is_left(memory: Memory) -> None:
-    seen: list[tuple[tuple[int, int], list[int]]] = []
-    run_in_process(
-        memory.jobs,
-        Jobs.dream,
-        progress=lambda done, total: seen.append(((done, total), jobs_of(os.getpid()))),
-    )
-    assert [step for step, _ in seen] == [(1, 3)]  # it is planned, and there is nothing to do
-    assert all(len(running) == 1 for _, running in seen)
+def test_it_runs_in_another_process_and_none_is_left(memory: Memory) -> None:
+    running: list[int] = []
+    with memory._store.writing() as held:  # it has to wait for us
+
+        def look(done: int, total: int) -> None:
+            running.extend(jobs_of(os.getpid()))
+            held.close()
+
+        assert run_in_process(memory.jobs, Jobs.trim, progress=look).status == "done"
+    assert len(set(running)) == 1
     assert jobs_of(os.getpid()) == []
 
 
-def test_who_is_told_of_a_step_may_stop_it_and_no_file_is_changed(memory: Memory) -> None:
+def test_who_waits_for_it_may_stop_it_and_no_file_is_changed(memory: Memory) -> None:
     before = files(memory)
 
     def stop(done: int, total: int) -> None:
         raise StopError
 
-    with pytest.raises(StopError):
-        run_in_process(memory.jobs, Jobs.dream, progress=stop)
+    with memory._store.writing(), pytest.raises(StopError):
+        run_in_process(memory.jobs, Jobs.trim, progress=stop)
     assert files(memory) == before
 
 
@@ -108,8 +110,8 @@ def test_a_process_that_dies_is_an_error_that_says_so(memory: Memory) -> None:
         (job,) = jobs_of(os.getpid())
         os.kill(job, signal.SIGKILL)
 
-    with pytest.raises(JobFailedError, match="-9"):
-        run_in_process(memory.jobs, Jobs.dream, progress=kill)
+    with memory._store.writing(), pytest.raises(JobFailedError, match="-9"):
+        run_in_process(memory.jobs, Jobs.trim, progress=kill)
 
 
 def test_it_has_the_settings_of_the_server_whatever_the_file_says_by_now(memory: Memory) -> None:
@@ -127,17 +129,13 @@ def test_a_memory_of_a_class_that_only_we_know_has_its_jobs_run_too(memory: Memo
     assert run_in_process(Ours(memory.root).jobs, Jobs.trim, dry_run=True).status == "skipped"
 
 
-@needs_proc
-def test_a_clock_that_was_given_is_obeyed_here(root: str, clock: Clock) -> None:
+def test_a_clock_that_was_given_is_obeyed_here(
+    root: str, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker, "Popen", None)  # no process could be started
     with Memory(root, clock=clock) as memory:
         memory.remember("Tea at four")
-        processes: list[int] = []
-        run_in_process(
-            memory.jobs,
-            Jobs.dream,
-            progress=lambda *_: processes.extend(jobs_of(os.getpid())),
-        )
-        assert processes == []
+        assert run_in_process(memory.jobs, Jobs.dream).status == "skipped"
 
 
 @pytest.mark.parametrize("python", ["/nowhere/python", "/bin/false", "/bin/sh"])
@@ -160,7 +158,9 @@ def test_a_job_does_not_outlive_its_server(memory: Memory) -> None:
         "def wait(*_):\n"
         "    print('waits', flush=True)\n"
         "    time.sleep(3600)\n"
-        "run_in_process(Memory(sys.argv[1]).jobs, Jobs.dream, progress=wait)\n"
+        "memory = Memory(sys.argv[1], settings={'trim.max_records': 2})\n"
+        "with memory._store.writing():\n"
+        "    run_in_process(memory.jobs, Jobs.trim, progress=wait)\n"
     )
     words = [sys.executable, "-c", code, memory.root]
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as server:

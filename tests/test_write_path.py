@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 PACKAGE = str(Path(memolith.__file__).parent)
 MAX_MODULES = 15
 MAX_FRAMES = 6
-MAX_MODULES_OF_A_JOB = 46
+MAX_MODULES_OF_A_JOB = 45
 
 
 class Trace:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,8 +10,8 @@ import pytest
 from memolith import Memory
 from memolith.files.layout import EXPERIENCES
 from memolith.jobs.compact import CompactJob
-from memolith.jobs.experiences import ExperienceJob
-from memolith.jobs.run import DRAFTED, run_job
+from memolith.jobs.job import Job, Plan
+from memolith.jobs.run import run_job
 from memolith.llm.rules import Rules
 from tests.lifecycle.dreams import Life
 from tests.lifecycle.life import live, text_of
@@ -23,8 +22,10 @@ if TYPE_CHECKING:
 
     from memolith.clock import Clock
     from memolith.interfaces import Statement, Summary
-    from memolith.types import Progress, Record
+    from memolith.types import Record
     from tests.conftest import StoppedTime
+
+    Once = Callable[[Callable[[], object]], None]
 
 OSPREY = "The vault in the office opens with the word osprey"
 QUESTIONS = ("what opens the vault?", "office vault word", "vault osprey", "which word opens it?")
@@ -48,16 +49,21 @@ def made_secret(root: str, record: Record) -> None:
 CHANGES = (forgotten, superseded, made_secret)
 
 
-def once(change: Callable[[], None]) -> Progress:
-    """Change it when texts are written and nothing is applied yet."""
-    waiting = [change]
+@pytest.fixture
+def once(monkeypatch: pytest.MonkeyPatch) -> Once:
+    """Change something when a job is planned and nothing is applied yet."""
 
-    def progress(done: int, total: int) -> None:
-        del total
-        if done == DRAFTED and waiting:
-            waiting.pop()()
+    def at_first(change: Callable[[], object]) -> None:
+        waiting = [change]
 
-    return progress
+        def draft(job: Job[Plan], plan: Plan, *, preview: bool) -> Plan:
+            if waiting and not preview:
+                waiting.pop()()
+            return plan
+
+        monkeypatch.setattr(Job, "draft", draft)
+
+    return at_first
 
 
 def told_by(root: str) -> str:
@@ -77,13 +83,13 @@ def test_an_experience_is_not_made_of_what_was_forgotten_corrected_or_hidden_mea
     clock: Clock,
     change: Callable[[str, Record], None],
     settings: dict[str, str],
+    once: Once,
 ) -> None:
     with Memory(root, clock=clock, settings=settings) as memory:
         record = memory.remember(OSPREY, category="fact")
         memory.remember("Ana took the dog to the vet in Lima", category="fact")
-        progress = once(lambda: change(root, record))
-        place = replace(memory.jobs._place, progress=progress)
-        report = run_job(place, ExperienceJob(place))
+        once(lambda: change(root, record))
+        report = memory.jobs.extract_experiences()
         assert report.status == ("proposed" if settings else "done")
         if settings:
             assert "osprey" not in memory.jobs.diff(report.id, include_secret=True)
@@ -93,27 +99,28 @@ def test_an_experience_is_not_made_of_what_was_forgotten_corrected_or_hidden_mea
 
 
 def test_words_that_a_chat_says_too_are_not_taken_in_once_they_are_forgotten(
-    root: str, clock: Clock
+    root: str, clock: Clock, once: Once
 ) -> None:
     said = "We decided to open the vault in the office with the word osprey."
     with Memory(root, clock=clock) as memory:
         record = memory.remember(said, category="decision")
         memory.chats.log(user=said, assistant="Noted.", chat="a")
-        place = replace(memory.jobs._place, progress=once(lambda: forgotten(root, record)))
-        run_job(place, ExperienceJob(place))
+        once(lambda: forgotten(root, record))
+        memory.jobs.extract_experiences()
     assert "osprey" not in told_by(root)
 
 
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_dream_does_not_promote_what_was_forgotten_corrected_or_hidden_meanwhile(
-    root: str, stopped_time: StoppedTime, change: Callable[[str, Record], None]
+    root: str, stopped_time: StoppedTime, change: Callable[[str, Record], None], once: Once
 ) -> None:
     life = Life(root, stopped_time)
     record = life.memory.remember(OSPREY, category="fact")
     life.write("MEMORY.md", "Mine.\n")  # as after a trim: what stands there is not promoted
     life.ask(*QUESTIONS)
     assert life.memory.jobs.dream(dry_run=True).counts["promoted"] == 1
-    life.memory.jobs.dream(progress=once(lambda: change(root, record)))
+    once(lambda: change(root, record))
+    life.memory.jobs.dream()
     assert "osprey" not in "".join(life.promoted())
     assert "Mine." in life.read()
 

@@ -1,4 +1,4 @@
-"""A dream that the client no longer wants stops at its next step, and no file is half changed."""
+"""A dream that the client no longer wants is stopped, and no file is half changed."""
 
 from __future__ import annotations
 
@@ -7,101 +7,70 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 import pytest
-from mcp_types import CallToolResult
 
-from memolith.jobs import api
-from memolith.jobs.promotion import Judge
-from memolith.mcp_server.server import CallCancelledError, MemoryServer
-from memolith.mcp_server.tools import answer
-from tests.lifecycle.dreams import Life, tree
+from memolith import Memory
+from memolith.jobs import worker
+from memolith.mcp_server.server import MemoryServer
+from tests.lifecycle.dreams import tree
 from tests.mcp_server.conftest import Talk, call_and_cancel
 
 if TYPE_CHECKING:
-    from tests.conftest import StoppedTime
+    from pathlib import Path
 
 
 @pytest.fixture
-def life(root: str, stopped_time: StoppedTime) -> Life:
-    """A memory in which a dream has something to promote."""
-    life = Life(root, stopped_time, mcp__tools="all")
-    life.ask("what does Cookie weigh?", "does the dog like carrots?")
-    return life
+def asked(tmp_path: Path) -> Memory:
+    """A memory in which a dream has recalls to store."""
+    memory = Memory(tmp_path, settings={"mcp.tools": "all"})
+    memory.remember("Cookie weighs 12 kg")
+    memory.search("what does Cookie weigh?")
+    return memory
 
 
-def files(life: Life) -> dict[str, str]:
-    """Every file with its digest; that of a lock is empty, whoever holds it."""
-    return {path: seen for path, seen in tree(life.memory.root).items() if path[-5:] != ".lock"}
+def files(memory: Memory) -> dict[str, str]:
+    """Every file with its digest, without locks and the index."""
+    seen = tree(memory.root).items()
+    return {path: digest for path, digest in seen if path[-5:] != ".lock" and "index" not in path}
 
 
-def dream(life: Life, stop_at: int) -> CallToolResult:
-    """Dream, and stop when so many steps are done."""
-
-    def progress(done: int, total: int) -> None:
-        if done == stop_at:
-            raise CallCancelledError
-
-    return answer(life.memory, "dream", {"action": "run"}, progress)
-
-
-@pytest.mark.parametrize("step", [1, 2])
-def test_until_files_are_changed_a_dream_can_be_stopped_and_all_is_as_before(
-    life: Life, step: int
-) -> None:
-    before = files(life)
-    with pytest.raises(CallCancelledError):
-        dream(life, stop_at=step)
-    assert files(life) == before
-    assert dream(life, stop_at=-1).structured_content["status"] == "done"
-    assert len(life.promoted()) == 1
-
-
-def test_once_files_are_changed_a_dream_is_finished(life: Life) -> None:
-    with pytest.raises(CallCancelledError):
-        dream(life, stop_at=3)
-    assert len(life.promoted()) == 1
-    assert (
-        dream(life, stop_at=-1).structured_content["status"] == "skipped"
-    )  # nothing was left to do
-
-
+@pytest.mark.usefixtures("call_is_over")
 def test_a_client_that_cancels_stops_the_dream(
-    life: Life, monkeypatch: pytest.MonkeyPatch, call_is_over: threading.Event
+    asked: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    judging, ended = threading.Event(), threading.Event()
-    real, judge_all = api.run_job, Judge.judge_all
+    begun, ended = threading.Event(), threading.Event()
+    start, end = worker._start, worker._end
 
-    def judge_slowly(judge: Judge) -> Any:
-        judging.set()
-        assert call_is_over.wait(300)
-        return judge_all(judge)
+    def started(name: str) -> Any:
+        process = start(name)
+        begun.set()
+        return process
 
-    def run(*given: Any, **options: Any) -> Any:
-        try:
-            return real(*given, **options)
-        except CallCancelledError:
-            ended.set()
-            raise
+    def killed(*process: Any) -> None:
+        end(*process)
+        ended.set()
 
-    monkeypatch.setattr(Judge, "judge_all", judge_slowly)
-    monkeypatch.setattr(api, "run_job", run)
-    before = files(life)
+    monkeypatch.setattr(worker, "_start", started)
+    monkeypatch.setattr(worker, "_end", killed)
+    before = files(asked)
 
     async def cancel(client: Any) -> None:
-        await call_and_cancel(client, judging, "dream", action="run")
+        await call_and_cancel(client, begun, "dream", action="run")
         assert await anyio.to_thread.run_sync(ended.wait, 300)
 
-    Talk(MemoryServer(life.memory), "legacy").with_client(cancel)
-    assert files(life) == before
+    with asked._store.writing():  # the dream has to wait for us
+        Talk(MemoryServer(asked), "legacy").with_client(cancel)
+    assert files(asked) == before
+    assert asked.jobs.dream().status == "skipped"
+    assert files(asked) != before
 
 
-def test_a_dream_tells_how_far_it_is(life: Life, mode: str) -> None:
+def test_a_dream_tells_when_it_is_done(asked: Memory, mode: str) -> None:
     steps: list[tuple[float, float | None]] = []
 
     async def note(progress: float, total: float | None, message: str | None) -> None:
         steps.append((progress, total))
 
-    Talk(MemoryServer(life.memory), mode).with_client(
+    Talk(MemoryServer(asked), mode).with_client(
         lambda client: client.call_tool("dream", {"action": "run"}, progress_callback=note)
     )
-    assert steps[0] == (1, 3)
-    assert steps[-1] == (3, 3)
+    assert steps[-1] == (1, 1)

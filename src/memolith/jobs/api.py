@@ -38,7 +38,7 @@ from memolith.results import SearchResult
 from memolith.search.filters import make_filters
 from memolith.store import Store
 from memolith.text.wording import counted
-from memolith.types import Progress, Record, Sensitivity
+from memolith.types import Record, Sensitivity
 from memolith.visibility import channel_name, trust, trust_in_file, visible
 
 if TYPE_CHECKING:  # it loads NumPy
@@ -48,7 +48,6 @@ if TYPE_CHECKING:  # it loads NumPy
 KINDS: Mapping[str, type[Job[Any]]] = {
     kind.name: kind for kind in (TrimJob, CompactJob, DreamJob, ExperienceJob, ApproveJob, FlushJob)
 }
-_COVERED = {kind.name: kind.covered for kind in KINDS.values()}
 _Message = Mapping[str, object]
 # A chat is open if something was said in it this lately.
 _OPEN_FOR = timedelta(days=1)
@@ -114,18 +113,13 @@ class Jobs:
             for (chat, channel), turns in said.items()
         )
 
-    def dream(
-        self, *, dry_run: bool = False, again: bool = False, progress: Progress | None = None
-    ) -> JobReport:
+    def dream(self, *, dry_run: bool = False, again: bool = False) -> JobReport:
         """Promote into MEMORY.md what is asked for again and again; see `dream_status`, `explain`.
 
         What is known of recalls is brought up to date too. A dry run writes nothing at all. `again`
-        allows what you undid or declined before (`dream_status` lists it). `progress`
-        is called with steps done and in all; until files are changed, it may raise to stop the dream.
+        allows what you undid or declined before (`dream_status` lists it).
         """
-        place = replace(self._place, progress=progress) if progress else self._place
-        job = DreamJob(place, again=again)
-        return self._synced(run_job(place, job, dry_run=dry_run))
+        return self._run(DreamJob(self._place, again=again), dry_run=dry_run)
 
     def dream_status(self) -> reports.DreamStatus:
         """What is tracked, and what a dream would promote now."""
@@ -328,12 +322,12 @@ class Jobs:
     def decline(self, job_id: str) -> JobReport:
         """Delete a proposal."""
         gate.check_is_text(job_id=job_id)
-        return apply.decline_proposal(self._place, job_id, _COVERED)
+        return apply.decline_proposal(self._place, job_id, KINDS)
 
     def undo(self, job_id: str) -> JobReport:
         """Take back what a job changed, byte for byte; what was written since stays."""
         gate.check_is_text(job_id=job_id)
-        return self._synced(apply.undo_job(self._place, job_id, self._check_undo, _COVERED))
+        return self._synced(apply.undo_job(self._place, job_id, self._check_undo, KINDS))
 
     def _check_undo(self, report: JobReport) -> None:
         if report.job in KINDS and KINDS[report.job].is_the_users:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import filterfalse
+from typing import Any
 
 from memolith.errors import FileChangedError, JobFailedError, JobNotFoundError, WriterBusyError
 from memolith.files import layout
@@ -16,7 +17,6 @@ from memolith.files.notes import records_in
 from memolith.files.transaction import Transaction
 from memolith.jobs.changes import TakenBack, applied, lines_of, only_appends, undone
 from memolith.jobs.history import (
-    Covered,
     encode_report,
     find_job,
     job_path,
@@ -30,6 +30,7 @@ from memolith.jobs.reports import Change, JobReport
 from memolith.types import Stamp
 
 Contents = Mapping[str, bytes | None]
+Kinds = Mapping[str, type[Job[Any]]]  # by their names
 _MOST_NAMED = 10
 Check = Callable[[Sequence[Change]], None]  # raises if what would be told does not hold any more
 
@@ -112,22 +113,19 @@ def _write(
         transaction.replace(change.path, after[change.path], stamps[change.path])
 
 
-def decline_proposal(place: Workplace, job_id: str, covered: Mapping[str, Covered]) -> JobReport:
+def decline_proposal(place: Workplace, job_id: str, kinds: Kinds) -> JobReport:
     """Put a proposal aside for good."""
     with place.writing() as transaction:
         folder = transaction.folder
         report = require_status(find_job(folder, job_id, "proposed"), "declined")
-        note_undone(transaction, report, covered)
+        note_undone(transaction, report.job, _covered(report, kinds))
         transaction.remove(job_path(report), folder.stamp(job_path(report)))
         transaction.commit()
     return replace(report, status="declined")
 
 
 def undo_job(
-    place: Workplace,
-    job_id: str,
-    check: Callable[[JobReport], None],
-    covered: Mapping[str, Covered],
+    place: Workplace, job_id: str, check: Callable[[JobReport], None], kinds: Kinds
 ) -> JobReport:
     """Take back what a job changed, byte for byte; what was written since stays, and is told.
 
@@ -144,7 +142,7 @@ def undo_job(
         # The warnings of before were about what is taken back.
         told = tuple(_kept_lines(files))
         undo = replace(report, status="undone", warnings=told, backup=backup)
-        note_undone(transaction, report, covered)
+        note_undone(transaction, report.job, _covered(report, kinds))
         transaction.replace(job_path(undo), encode_report(undo), folder.stamp(job_path(report)))
         transaction.commit()
         prune_backups(folder, place.config.store.backups_kept)
@@ -173,6 +171,13 @@ def _put_back(
         elif data != now[path]:
             transaction.replace(path, data, stamps[path])
     return files
+
+
+def _covered(report: JobReport, kinds: Kinds) -> list[str]:
+    """What its changes were about, by names; nothing for a job of another version."""
+    kind = kinds.get(report.job)
+    hunks = [(change.path, hunk) for change in report.changes for hunk in change.hunks]
+    return [name for path, hunk in hunks for name in kind.covered(path, hunk)] if kind else []
 
 
 def alone(folder: Folder) -> OwnerLock:

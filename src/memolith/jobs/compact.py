@@ -40,8 +40,7 @@ from memolith.jobs.job import Job, Reader, Snapshot, Workplace
 from memolith.jobs.long_memory import ARCHIVE, LongMemory, your_lines
 from memolith.jobs.reports import Change, Hunk
 from memolith.jobs.summaries import long_statements, statements_of, still_told, summary_record
-from memolith.llm.check import CheckedWriter
-from memolith.llm.prompts import choose_summariser
+from memolith.llm.check import CheckedWriter, choose_summariser
 from memolith.llm.rules import Rules
 from memolith.text.lines import read_summary, summary_lines
 from memolith.text.tokens import fold

@@ -19,7 +19,6 @@ from memolith.jobs.changes import split_lines
 from memolith.jobs.reports import Change, Hunk, JobReport, JobStatus, Snapped
 
 LineCleaner = Callable[[str, bytes], bytes]  # path, lines
-Covered = Callable[[str, Hunk], Iterable[str]]  # what a change to a path was about, by names
 
 UNDONE = f"{STATE_FOLDER}/undone.json"
 _MOST_UNDONE = 200_000  # of each job, the newest
@@ -256,21 +255,15 @@ def _is_damaged(data: bytes | None) -> bool:
     return bool(data) and not _read_undone(data) and (data or b"").strip() != b"{}"
 
 
-def note_undone(
-    transaction: Transaction, report: JobReport, covered: Mapping[str, Covered]
-) -> None:
+def note_undone(transaction: Transaction, job: str, names: Iterable[str]) -> None:
     """Remember what a job covered that is undone or declined, as a step of the transaction."""
     data = transaction.folder.read(UNDONE)
     known = _read_undone(data)
-    hunks = [(change.path, hunk) for change in report.changes for hunk in change.hunks]
-    named = covered.get(report.job)
-    new = [name for path, hunk in hunks for name in named(path, hunk)] if named else []
-    names = list(dict.fromkeys((*known.get(report.job, ()), *new)))
-    if names:
+    if covered := list(dict.fromkeys((*known.get(job, ()), *names))):
         if _is_damaged(data):  # it may be mended by hand: what we cannot read is not ours to delete
             aside = f"{UNDONE}.damaged"
             transaction.replace(aside, data or b"", transaction.folder.stamp(aside))
-        content = {"version": 1, **known, report.job: names[-_MOST_UNDONE:]}
+        content = {"version": 1, **known, job: covered[-_MOST_UNDONE:]}
         stamp = transaction.folder.stamp(UNDONE)
         transaction.replace(UNDONE, json.dumps(content).encode() + b"\n", stamp)
 

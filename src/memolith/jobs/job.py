@@ -27,7 +27,7 @@ from memolith.jobs.changes import begins_with, inserted_lines, not_as_planned, s
 from memolith.jobs.reports import Change, Hunk, Snapped
 from memolith.store import Store
 from memolith.text.lines import short_id
-from memolith.types import Progress, Stamp
+from memolith.types import Stamp
 
 if TYPE_CHECKING:  # it loads NumPy
     from memolith.finder import Finder
@@ -146,7 +146,6 @@ class Workplace:
     clock: Clock
     config: Config
     by_hand: bool = True  # a caller asked for it; else a schedule did
-    progress: Progress = lambda done, total: None  # told before each step; may raise to stop there
 
     @classmethod
     def of(cls, store: Store, *, by_hand: bool = True) -> Self:

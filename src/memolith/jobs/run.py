@@ -6,11 +6,10 @@ for `apply` only, never while texts are written: what was appended meanwhile sta
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 from memolith import clock as clocks
 from memolith.config.sections import SETTINGS, value_of, with_values
@@ -18,7 +17,7 @@ from memolith.config.setting import ARGUMENT, toml_value
 from memolith.errors import FileChangedError, JobNotFoundError, MemolithError
 from memolith.files.folder import Folder
 from memolith.files.locks import JOB_LOCK, OwnerLock
-from memolith.jobs.apply import Check, alone, apply_changes, judged, require_status
+from memolith.jobs.apply import Check, Kinds, alone, apply_changes, judged, require_status
 from memolith.jobs.changes import only_appends
 from memolith.jobs.history import encode_report, find_job, job_path, new_job_id, waiting_proposal
 from memolith.jobs.job import Job, P, Snapshot, Workplace, require_unchanged
@@ -30,9 +29,6 @@ from memolith.store import Store
 _ATTEMPTS = 3
 # A job that asks nobody goes on for so long: its lines may be forgotten and corrected by many.
 _PATIENCE_SECONDS = 60.0
-# What a job tells of: it is planned, its texts are written, it is done. Whoever is told of the first
-# two may still stop it; then every file is as it was.
-PLANNED, DRAFTED, DONE = 1, 2, 3
 ANOTHER_JOB = "another job is running"
 
 
@@ -130,7 +126,6 @@ def _run_until_unchanged(
                 return _kept_state(place, job, drafted)
             # What is kept of it cannot tell how long it takes to be written.
             drafted = replace(drafted, seconds=clocks.monotonic() - started)
-            place.progress(DRAFTED, DONE)
             finish = _propose if asks else apply_changes
             report = finish(place, drafted, job, snapshot.require_unchanged)
             return replace(report, seconds=clocks.monotonic() - started)
@@ -160,7 +155,6 @@ def _drafted(
     """What the job is going to do; nothing is written."""
     plan = job.plan(snapshot)
     warnings = tuple(snapshot.closed.values())
-    place.progress(PLANNED, DONE)
     if plan.skipped:
         warnings = (*warnings, *plan.warnings)
         return replace(
@@ -179,7 +173,7 @@ def _drafted(
     )
 
 
-def apply_proposal(place: Workplace, job_id: str, kinds: Mapping[str, type[Job[Any]]]) -> JobReport:
+def apply_proposal(place: Workplace, job_id: str, kinds: Kinds) -> JobReport:
     """Apply a proposal; if its files or its sources have changed, plan it again instead.
 
     Raises FileChangedError then, which names the new proposal.

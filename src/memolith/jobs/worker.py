@@ -24,7 +24,8 @@ from memolith.types import Progress
 
 T = TypeVar("T")
 _NICENESS = 5  # a caller waits seconds for a job, but milliseconds for a search
-_READY, _STEP, _RESULT = "ready", "step", "result"
+_POLL_SECONDS = 0.1
+_READY = "ready"
 _COMMAND = ("-P", "-m", "memolith", "jobs", "run")
 
 
@@ -33,20 +34,19 @@ def run_in_process(
 ) -> T:
     """Run a method of `Jobs`, as in `run_in_process(memory.jobs, Jobs.dream, dry_run=True)`.
 
-    `progress` is called at each step while the job waits, and may raise to stop it there. A clock that
-    a test moves cannot be sent: then, or if no process can be started, the job runs here.
+    `progress` is called again and again until it is done, and may raise: then the process is killed, and every
+    file is as it was, or wholly changed. A clock that a test moves cannot be sent: then, or if no process can
+    be started, the job runs here.
     """
     started = _start(str(options.get("name", work.__name__))) if jobs.clock.is_real else None
     if started is None:
-        here = {} if progress is None else {"progress": progress}
-        return work(jobs, **options, **here)
+        return work(jobs, **options)
     process, link = started
     try:
-        link.send((jobs.store, jobs.channel, work, options, progress is not None))
-        while (answer := link.recv())[0] == _STEP:
-            if progress is not None:
-                progress(*answer[1])
-            link.send(None)
+        link.send((jobs.store, jobs.channel, work, options))
+        while progress is not None and not link.poll(_POLL_SECONDS):
+            progress(0, 1)
+        result = link.recv()
     except (EOFError, ConnectionError) as error:
         code = process.wait()
         raise JobFailedError(
@@ -55,9 +55,9 @@ def run_in_process(
         ) from error
     finally:
         _end(process, link)
-    if isinstance(answer[1], MemolithError):
-        raise answer[1]
-    return cast("T", answer[1])
+    if isinstance(result, MemolithError):
+        raise result
+    return cast("T", result)
 
 
 def rebuild_index(jobs: Jobs) -> SyncReport:
@@ -75,31 +75,22 @@ def serve(handle: int) -> None:
     """What the child process does: one job, with the settings that come through the pipe."""
     from memolith.finder import Finder
 
-    link, agreed = Connection(handle), threading.Semaphore(0)
+    link = Connection(handle)
     os.nice(_NICENESS)
     link.send(_READY)
-    store, channel, work, options, reports_progress = link.recv()
+    store, channel, work, options = link.recv()
 
-    def listen() -> NoReturn:
+    def end_with_the_server() -> NoReturn:
         with suppress(EOFError, OSError):
-            while True:
-                link.recv()
-                agreed.release()
-        os._exit(1)  # the server has ended; files are safe at any moment
+            link.recv()
+        os._exit(1)  # files are safe at any moment
 
-    def may_go_on(done: int, total: int) -> None:
-        link.send((_STEP, (done, total)))
-        agreed.acquire()
-
-    threading.Thread(target=listen, daemon=True).start()
-    if reports_progress:
-        options["progress"] = may_go_on
+    threading.Thread(target=end_with_the_server, daemon=True).start()
     jobs = Jobs(store, channel, cache(lambda: Finder(store.root, store.config, store.clock)))
     try:
-        result = work(jobs, **options)
+        link.send(work(jobs, **options))
     except MemolithError as error:
-        result = error
-    link.send((_RESULT, result))
+        link.send(error)
 
 
 def _start(name: str) -> tuple[Popen[bytes], Connection] | None:

@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from memolith.config.sections import LlmConfig
 from memolith.errors import SummariserError
 from memolith.interfaces import Statement, Summariser
 from memolith.llm.rules import Rules
@@ -32,6 +33,15 @@ _TO_A_MODEL = re.compile(
     r"\b(?:write|add|append|include|output|reply|answer|respond) (?:the|this|a|an|exactly|only|with)\b.{0,30}\b(?:line|note|summary|text|words?|notes|following)|"
     r"ignora .{0,30}instrucciones|ignoriere .{0,30}anweisung"
 )
+
+
+def choose_summariser(config: LlmConfig, key: str) -> Summariser:
+    """The model of the endpoint, or the rules."""
+    if not config.url:
+        return Rules()
+    from memolith.llm.model import OpenAiCompatible  # HTTP is slow to import
+
+    return OpenAiCompatible(config, key)
 
 
 class CheckedWriter:

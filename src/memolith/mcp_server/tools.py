@@ -323,7 +323,6 @@ def dream(call: Call, action: Literal["status", "run", "dry-run"]) -> CallToolRe
     """Say what a dream would do, or dream."""
     # Few clients dream, and none should wait for it at the start.
     from memolith.jobs.api import Jobs
-    from memolith.jobs.run import DONE
     from memolith.jobs.worker import run_in_process
 
     done: Json = {"action": action}
@@ -333,7 +332,7 @@ def dream(call: Call, action: Literal["status", "run", "dry-run"]) -> CallToolRe
         return reply(text, done | status.to_dict(), status.warnings)
     dry_run = action == "dry-run"
     report = run_in_process(call.memory.jobs, Jobs.dream, progress=call.progress, dry_run=dry_run)
-    call.progress(DONE, DONE)
+    call.progress(1, 1)
     text = f"Dream: {report.status}{report.reason and f' ({report.reason})'}"
     if report.lines:
         text += f"\n{fence(quoted(chr(10).join(report.lines)))}"
