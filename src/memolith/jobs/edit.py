@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import date
 
 from memolith.errors import (
     FileFormatError,
@@ -16,6 +15,7 @@ from memolith.files import gate, layout
 from memolith.files.document import Document
 from memolith.files.folder import Folder
 from memolith.files.ledger import every_file
+from memolith.files.notes import file_date
 from memolith.files.passages import ledger_for, secret_lines
 from memolith.files.record_format import encode_line, is_utf16, not_utf8
 from memolith.files.transaction import Transaction
@@ -209,13 +209,7 @@ def _own_path(folder: Folder, path: str) -> str:
 
 def _is_of_a_day(path: str) -> bool:
     """Whether it is the log of a real day; 2026-13-45 is not."""
-    if not layout.is_daily_log(path):
-        return False
-    try:
-        date.fromisoformat(path[-len("2026-11-15.md") : -len(".md")])
-    except ValueError:
-        return False
-    return True
+    return layout.is_daily_log(path) and file_date(path) is not None
 
 
 def _require_all_records(before: Document, after: Document) -> None:

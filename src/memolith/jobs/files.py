@@ -15,22 +15,13 @@ from memolith.files.folder import Folder
 from memolith.files.ledger import memory_files
 from memolith.files.notes import records_in
 from memolith.files.passages import ledger_for
-from memolith.jobs import note_files
+from memolith.jobs import note_files, reports
 from memolith.jobs.changes import replaced
 from memolith.jobs.diffs import changed_lines, diff
 from memolith.jobs.edit import check_path, daily_logs, is_editable, read_file, write_file
 from memolith.jobs.history import kept_jobs
 from memolith.jobs.job import index_changes
 from memolith.jobs.replace import Seen, look, replace_files
-from memolith.jobs.reports import (
-    Day,
-    DayCounts,
-    EditReport,
-    FileEntry,
-    FileText,
-    NoteFile,
-    RestoreReport,
-)
 from memolith.jobs.timeline import days, one_day
 from memolith.reports import Backup
 from memolith.search.filters import as_day
@@ -63,31 +54,31 @@ class Files:
         """The daily logs, newest first."""
         return self._read(daily_logs, ())
 
-    def tree(self) -> tuple[FileEntry, ...]:
+    def tree(self) -> tuple[reports.FileEntry, ...]:
         """Every Markdown file of the memory, archives last."""
 
-        def entries(folder: Folder) -> tuple[FileEntry, ...]:
+        def entries(folder: Folder) -> tuple[reports.FileEntry, ...]:
             stamps = {path: folder.stamp(path) for path in memory_files(folder)}
             return tuple(
-                FileEntry(path=path, bytes=stamp[1], editable=is_editable(path))
+                reports.FileEntry(path=path, bytes=stamp[1], editable=is_editable(path))
                 for path, stamp in stamps.items()
                 if stamp
             )
 
         return self._read(entries, ())
 
-    def days(self) -> tuple[DayCounts, ...]:
+    def days(self) -> tuple[reports.DayCounts, ...]:
         """How much was written, said, asked and tidied on each day, oldest first."""
         return self._read(lambda folder: days(folder, self._store.clock), ())
 
-    def day(self, day: date | str) -> Day:
+    def day(self, day: date | str) -> reports.Day:
         """The records, notes, turns and jobs of one day."""
         wanted = as_day("day", day, self._store.clock) or self._store.clock.today()
         return self._read(
-            lambda folder: one_day(folder, self._store.clock, wanted), Day(day=wanted)
+            lambda folder: one_day(folder, self._store.clock, wanted), reports.Day(day=wanted)
         )
 
-    def read(self, path: str, *, include_secret: bool = False) -> FileText:
+    def read(self, path: str, *, include_secret: bool = False) -> reports.FileText:
         """MEMORY.md or a daily log as a whole, to be edited; a missing file is empty.
 
         A placeholder line takes the place of each secret record, unless asked for.
@@ -96,10 +87,10 @@ class Files:
         check_path(path)
         return self._read(
             lambda folder: read_file(folder, path, include_secret=include_secret),
-            FileText(path=path, content=""),
+            reports.FileText(path=path, content=""),
         )
 
-    def write(self, path: str, content: str, version: str = "") -> EditReport:
+    def write(self, path: str, content: str, version: str = "") -> reports.EditReport:
         """Replace MEMORY.md or a daily log, which must still have the version that was read.
 
         Without a version it is replaced as long as no record is removed.
@@ -120,7 +111,7 @@ class Files:
             lambda opened: note_files.note_paths(opened, folder, include_secret=include_secret), ()
         )
 
-    def read_note(self, path: str, *, include_secret: bool = False) -> NoteFile:
+    def read_note(self, path: str, *, include_secret: bool = False) -> reports.NoteFile:
         """A note by its path, with the version that a change must name."""
         with self._store.existing() as folder:
             return note_files.read_note(folder, path, include_secret=include_secret)
@@ -132,7 +123,7 @@ class Files:
         *,
         version: str | None = None,
         metadata: Mapping[str, object] | None = None,
-    ) -> EditReport:
+    ) -> reports.EditReport:
         """Create a note, such as memory/fact/key.md, or replace its text; a backup keeps the old one.
 
         `version` is that of the note which was read, or "" for one that must be new; without it
@@ -143,12 +134,12 @@ class Files:
         gate.check_metadata(metadata)
         return note_files.write_note(self._store, self._channel, path, text, version, metadata)
 
-    def rename_notes(self, path: str, new_path: str) -> EditReport:
+    def rename_notes(self, path: str, new_path: str) -> reports.EditReport:
         """Give a note, or every note in a folder, another path, which must be free."""
         gate.check_is_text(path=path, new_path=new_path)
         return note_files.rename_notes(self._store, path, new_path, self._channel)
 
-    def delete_notes(self, path: str, *, version: str | None = None) -> EditReport:
+    def delete_notes(self, path: str, *, version: str | None = None) -> reports.EditReport:
         """Delete a note, or every note in a folder; a backup keeps them, unlike `Memory.forget`."""
         gate.check_is_text(path=path)
         gate.check_is_text_or_none(version=version)
@@ -173,7 +164,7 @@ class Files:
             ledger = ledger_for(folder, changed_lines(changes).lines)
             return "\n".join(diff(changes, include_secret=include_secret, ledger=ledger))
 
-    def restore(self, name: str) -> RestoreReport:
+    def restore(self, name: str) -> reports.RestoreReport:
         """Put the files of a backup back, byte for byte, and newer records behind; saves the current files first.
 
         A caller other than the user cannot bring back a lower mark, or more trust, of a record.
@@ -194,7 +185,7 @@ class Files:
                 changes[current] = data + glue + b"".join(newer)
                 appended += len(newer)
             saved = replace_files(self._store, transaction, changes, reason="restore")
-        return RestoreReport(
+        return reports.RestoreReport(
             backup=name,
             files=tuple(file.path for file in changes),
             replaced_saved_as=saved or "",

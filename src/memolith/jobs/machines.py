@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from memolith.clock import Clock
 from memolith.config.sections import StoreConfig
@@ -76,13 +77,8 @@ def _key(line: bytes) -> bytes | None:
 def merge_for_git(base: str, ours: str, theirs: str) -> bytes:
     """What git is to put in the place of `ours`; the three are paths of files it made."""
     union = git(["git", "merge-file", "-p", "--union", ours, base, theirs], os.path.dirname(ours))
-    before, mine, other = map(_read, (base, ours, theirs))
+    before, mine, other = (Path(path).read_bytes() for path in (base, ours, theirs))
     return merge_three(before, mine, other, union)
-
-
-def _read(path: str) -> bytes:
-    with open(path, "rb") as file:
-        return file.read()
 
 
 def set_up_git(root: str, store: StoreConfig) -> tuple[str, ...]:

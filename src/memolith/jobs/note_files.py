@@ -12,7 +12,7 @@ from memolith.files.backup import NOTES
 from memolith.files.document import Document
 from memolith.files.folder import MAX_DEPTH, Folder, split_path
 from memolith.files.front_matter import is_broken_secret, why_no_note
-from memolith.files.notes import category_of, encode_record, file_date, is_note_path, parse_note
+from memolith.files.notes import category_of, file_date, is_note_path, note_bytes, parse_note
 from memolith.files.record_format import RecordFormatError
 from memolith.jobs.replace import Seen, look, replace_files, require_version, version_of
 from memolith.jobs.reports import EditReport, NoteFile
@@ -201,15 +201,7 @@ def _encoded(file: Seen, old: Record | None, new: Record) -> bytes:
     """The bytes of the note; raises RefusedError if they would not read back as it."""
     if file.data is not None and old is not None and parse_note(file.path, file.data) is not None:
         return changed_note(file.path, file.data, old, new)
-    new = replace(new, id=gate.new_id()) if new.id == file.path else new
-    after = encode_record(new)
-    read = parse_note(file.path, after)
-    if read is None or replace(read, provenance=new.provenance) != new:
-        raise RefusedError(
-            "The metadata cannot be kept in the front matter of a note.",
-            hint="Make it shorter and plainer, or put it into the text.",
-        )
-    return after
+    return note_bytes(replace(new, id=gate.new_id()) if new.id == file.path else new)
 
 
 def _moved(old: Seen, path: str) -> bytes:

@@ -7,6 +7,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from hashlib import sha256
 from urllib.parse import urlsplit
 
@@ -94,10 +95,9 @@ def check_backups(subject: Subject) -> Iterator[Check]:
         known = backups(folder)
     for backup in known:
         for path, expected in backup.files.items():
-            try:
+            data = None
+            with suppress(MemolithError):
                 data = subject.read(backup_path(backup.name, path))
-            except MemolithError:
-                data = None
             if data is None or sha256(data).hexdigest() != expected:
                 yield found("backups.damaged", path=path, name=backup.name)
     whole = {backup.name for backup in known}
