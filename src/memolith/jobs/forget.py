@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
-from datetime import datetime
 from hashlib import sha256
 from typing import TypeVar
 
@@ -17,7 +16,6 @@ from memolith.files.chat_log import parse_turn
 from memolith.files.document import Document, Line
 from memolith.files.folder import Folder, let_in
 from memolith.files.ledger import (
-    Ledger,
     derived_copies,
     every_file,
     find_record,
@@ -151,7 +149,7 @@ def _forget(store: Store, transaction: Transaction, record_id: str, dry_run: boo
     return ForgetReport(
         record_id=record.id,
         files=(*files, *damaged),
-        current_again=_current_again(folder, record, now),
+        current_again=_current_again(store, record.supersedes),
         warnings=tuple(_still_there(folder, record)),
     )
 
@@ -220,16 +218,10 @@ def _check_daily_logs(folder: Folder, record: Record) -> None:
         )
 
 
-def _current_again(folder: Folder, forgotten: Record, now: datetime) -> str | None:
+def _current_again(store: Store, older: str | None) -> str | None:
     """The record that the forgotten one had superseded, if nothing else keeps it in the past."""
-    older = forgotten.supersedes
-    if not older or Ledger.of(folder).is_past(older, now):
-        return None
-    for path in memory_files(folder):  # as `records` lists them: of MEMORY.md, and notes
-        is_listed = not (layout.is_daily_log(path) or path.startswith(layout.ARCHIVE_FOLDER))
-        if is_listed and any(one.id == older for one in records_in(path, folder.read(path) or b"")):
-            return older
-    return None
+    held = store.records(include_secret=True) if older else ()
+    return older if any(record.id == older for record in held) else None
 
 
 def _forget_recalls(transaction: Transaction, names: Collection[str]) -> list[str]:

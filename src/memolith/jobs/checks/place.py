@@ -38,11 +38,6 @@ PRIVATE = (
 )
 IGNORE_LINES = "".join(f"/{pattern}\n" for pattern in PRIVATE)
 
-# What comes of it where we may not write. Who may write a file may not be allowed to make new ones.
-_NOTHING = "nothing can be remembered"
-_NO_NEW_DAY = "nothing can be remembered on a new day: its log cannot be made"
-_NO_NEW_FILES = "no file can be made or replaced there: jobs, notes and corrections fail"
-
 # What we cannot do without; daily logs and the archive are such files too.
 _FOLDERS = (
     layout.DAILY_FOLDER,
@@ -72,17 +67,17 @@ def check_profile(subject: Subject) -> Iterator[Check]:
     if os.statvfs(root).f_flag & os.ST_RDONLY:
         yield found("profile.read-only", root=root)
         return
-    places = {
-        "": _NO_NEW_FILES,
-        layout.DAILY_FOLDER: _NO_NEW_DAY,
-        STATE_FOLDER: _NO_NEW_FILES,
-        subject.config.profile.primary: _NOTHING,
-        LOCK_PATH: _NOTHING,
+    places = {  # who may write a file may not be allowed to make new ones
+        "": "profile.no-new-files",
+        layout.DAILY_FOLDER: "profile.no-new-day",
+        STATE_FOLDER: "profile.no-new-files",
+        subject.config.profile.primary: "profile.unwritable",
+        LOCK_PATH: "profile.unwritable",
     }
-    for path, so in places.items():
+    for path, case in places.items():
         whole = os.path.join(root, path)
         if os.path.exists(whole) and not os.access(whole, os.W_OK):
-            yield found("profile.unwritable", path=path or root, so=so)
+            yield found(case, path=path or root)
     yield found("profile.ok", root=root)
 
 
