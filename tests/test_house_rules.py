@@ -23,25 +23,25 @@ MAX_CODE_LINES_OF_A_FUNCTION = 50
 # module. A ceiling goes down with every change that makes a folder smaller. Raising one takes a
 # page in docs/decisions that names the promise behind it.
 CEILINGS = {
-    "(top)": (2_000, 16),
+    "(top)": (2_018, 16),
     "adapters": (351, 6),
-    "cli": (2_716, 12),
+    "cli": (2_541, 12),
     "config": (591, 4),
     "context": (1_616, 11),
     "embed": (571, 5),
     "engines": (1_271, 7),
     "files": (3_416, 26),
-    "hosts": (587, 7),
-    "importers": (1_121, 10),
+    "hosts": (637, 7),
+    "importers": (1_128, 10),
     "index": (1_276, 8),
     "ingest": (808, 5),
-    "jobs": (7_160, 44),
+    "jobs": (7_194, 44),
     "llm": (358, 4),
     "mcp_server": (1_091, 6),
-    "rest": (1_302, 9),
+    "rest": (1_309, 9),
     "search": (1_277, 10),
     "text": (2_231, 20),
-    "web": (905, 12),
+    "web": (909, 12),
 }
 
 # Only these open, change, move or remove files, so that there is one place to prove that nothing

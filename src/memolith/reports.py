@@ -39,6 +39,28 @@ class SettingChange(SettingValue):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SettingRemoval(Plain):
+    """Whether a setting was in a file, and what it is now without that; nothing if it is unknown."""
+
+    name: str
+    value: bool | int | float | str | tuple[str, ...] | None = None
+    origin: str | None = None
+    default: bool | int | float | str | tuple[str, ...] | None = None
+    doc: str | None = None
+    restart: bool = False
+    removed: bool
+    file: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SettingFiles(Plain):
+    """The two files that settings are read from."""
+
+    profile: str
+    user: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class InitReport(Plain):
     """A memory and the files of it that were made; without any, all were there."""
 
@@ -74,6 +96,13 @@ class Backup(Plain):
     created: datetime
     reason: str
     files: Mapping[str, str] = field(default_factory=dict, hash=False)  # path → SHA-256
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Backups(Plain):
+    """The backups that can be restored, oldest first."""
+
+    backups: tuple[Backup, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

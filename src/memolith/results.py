@@ -32,8 +32,9 @@ class Turn(Plain):
 class Turns(Plain):
     """The newest turns, in the order in which they were said, and how many there are in all."""
 
-    turns: tuple[Turn, ...]
-    total: int
+    turns: tuple[Turn, ...] = ()
+    total: int = 0
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

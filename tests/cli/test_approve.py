@@ -17,11 +17,11 @@ def test_the_commands_say_what_they_did(memolith: Run, root: str) -> None:
     assert "memolith approve --channel web" in held.err
     assert "approve" not in held.out
     done = memolith("approve", "--channel", "web")
-    assert "Approved  1 record\n" in done.out
+    assert "  records  1\n" in done.out
     undo = done.out.split("memolith ")[1].split()
     assert memolith(*undo).code == 0
     assert memolith("approve", "--channel", "web", "--json").json["status"] == "done"
-    assert "Nothing was changed" in memolith("approve", "--channel", "web").out
+    assert "Nothing to do" in memolith("approve", "--channel", "web").out
     assert memolith("approve").code == 2
     assert memolith("approve", "x", "--channel", "web").code == 2
 

@@ -97,10 +97,15 @@ def test_trim_without_a_limit_says_so(memolith: Run) -> None:
     remember(memolith, "a", "b")
     outcome = memolith("trim")
     assert outcome.code == 0
-    assert outcome.out == "Nothing to do  trim\n  no limit is set\n"
-    assert outcome.err == "Set one: memolith config set trim.max_records 500\n"
+    assert (
+        outcome.out
+        == "Nothing to do  trim\n  no limit is set: see trim.max_records and trim.max_chars\n"
+    )
     report = memolith("trim", "--json").json
-    assert (report["archived"], report["reason"]) == (0, "no limit is set")
+    assert (report["archived"], report["reason"]) == (
+        0,
+        "no limit is set: see trim.max_records and trim.max_chars",
+    )
 
 
 def test_trim_under_the_limit_says_so(memolith: Run) -> None:

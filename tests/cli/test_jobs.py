@@ -195,7 +195,7 @@ def test_dream_status_says_what_was_undone_and_how_to_allow_it_again(
     memolith("jobs", "undo", "--last")
     told = memolith("dream", "status", "--root", root).out
     assert f"undone by you; to allow it again: memolith dream --again --root {root}" in told
-    assert "promoted  0 facts" in told
+    assert "  promoted " not in told
 
 
 def test_what_can_be_done_with_a_kept_job_needs_no_settings(memolith: Run, grown: Path) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from memolith.cli.setup import _size
+from memolith.cli import output
 from tests.cli.conftest import in_terminal
 
 if TYPE_CHECKING:
@@ -243,7 +243,7 @@ def test_status_of_a_memory_that_does_not_exist_yet_makes_nothing(memolith: Run,
     [(999, "999 bytes"), (1500, "1.5 kB"), (2_000_000, "2.0 MB"), (3e9, "3.0 GB")],
 )
 def test_sizes_are_shown_in_units_people_read(size: float, shown: str) -> None:
-    assert _size(size) == shown
+    assert output.size(size) == shown
 
 
 def test_a_finding_is_shown_with_a_command_that_deals_with_it(memolith: Run) -> None:

@@ -189,7 +189,7 @@ def test_trust_lists_what_is_approved_and_takes_it_back(
 ) -> None:
     assert here("trust", "--list").out == ""
     here("trust", "--yes")
-    assert here("trust", "--list").out.startswith(f"{clone}  approved 20")
+    assert here("trust", "--list").out.startswith(f"{clone}  approved  20")
     (told,) = here("trust", "--list", "--json").json["folders"]
     assert (told["root"], told["state"]) == (str(clone), "approved")
     assert here("trust", "--remove", str(clone)).code == 0
@@ -201,7 +201,7 @@ def test_trust_lists_what_is_approved_and_takes_it_back(
 def test_the_approval_of_a_folder_that_is_gone_can_be_taken_back(clone: Path) -> None:
     program("trust", str(clone), "--yes")
     clone.rename(clone.with_name("moved"))
-    assert "not used: missing" in program("trust", "--list").out
+    assert "  missing  20" in program("trust", "--list").out
     assert program("trust", "--remove", str(clone)).code == 0
 
 

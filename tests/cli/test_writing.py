@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from memolith.cli.options import UsageError
-from memolith.cli.write import parse_expiry
+from memolith.cli.write import moment
 from tests.cli.conftest import PROGRAM, in_terminal, program
 
 if TYPE_CHECKING:
@@ -149,17 +149,21 @@ def test_programs_learn_id_and_citation(memolith: Run) -> None:
 )
 def test_a_record_may_expire_some_time_from_now(text: str, amount: timedelta) -> None:
     expected = datetime.now(UTC) + amount
-    assert abs(parse_expiry(text, "") - expected) < timedelta(minutes=1)
+    assert abs(moment(text, "", "--expires", is_end=True) - expected) < timedelta(minutes=1)
 
 
 def test_a_day_counts_to_its_end_in_the_zone_of_the_user() -> None:
-    expires = parse_expiry("2099-12-31", "America/New_York")
+    expires = moment("2099-12-31", "America/New_York", "--expires", is_end=True)
     assert expires.astimezone(UTC) == datetime(2100, 1, 1, 5, tzinfo=UTC)
 
 
 def test_a_moment_may_be_given_with_or_without_its_zone() -> None:
-    assert parse_expiry("2099-12-31T18:00+01:00", "UTC") == datetime(2099, 12, 31, 17, tzinfo=UTC)
-    assert parse_expiry("2099-12-31T18:00", "UTC") == datetime(2099, 12, 31, 18, tzinfo=UTC)
+    assert moment("2099-12-31T18:00+01:00", "UTC", "--expires", is_end=True) == datetime(
+        2099, 12, 31, 17, tzinfo=UTC
+    )
+    assert moment("2099-12-31T18:00", "UTC", "--expires", is_end=True) == datetime(
+        2099, 12, 31, 18, tzinfo=UTC
+    )
 
 
 @pytest.mark.parametrize(
@@ -168,7 +172,7 @@ def test_a_moment_may_be_given_with_or_without_its_zone() -> None:
 )
 def test_what_is_no_time_to_come_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match=r"is not a time|is in the past"):
-        parse_expiry(text, "")
+        moment(text, "", "--expires", is_end=True)
 
 
 def test_a_wrong_expiry_writes_nothing(memolith: Run, root: str) -> None:

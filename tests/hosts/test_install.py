@@ -304,7 +304,7 @@ def test_a_broken_file_does_not_stop_the_other_hosts(user: User) -> None:
     broken.write_text("model = \n")
     done = user.run(PROGRAM, "install", "all")
     assert done.returncode == exit_codes.CODES["file-format"]
-    assert "Left as they are: Codex. The others: Cursor." in done.stderr
+    assert "Codex is left as it is: " in done.stderr
     assert str(broken) in done.stderr
     assert broken.read_text() == "model = \n"
     assert server_of(user, HOSTS["cursor"])["command"] == PROGRAM

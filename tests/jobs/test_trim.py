@@ -197,7 +197,10 @@ def test_without_limits_or_under_them_nothing_happens_and_it_is_said(memory: Mem
     remember_many(memory, 3)
     before = Path(memory.root, "MEMORY.md").read_bytes()
     report = trim(memory)
-    assert (report.reason, report.archived) == ("no limit is set", 0)
+    assert (report.reason, report.archived) == (
+        "no limit is set: see trim.max_records and trim.max_chars",
+        0,
+    )
     with Memory(memory.root, settings={"trim.max_records": 3}) as limited:
         assert trim(limited).reason == "under the limit"
     assert memory.files.backups() == ()

@@ -47,8 +47,8 @@ def session_start(call: Call, hook: bool, **options: Any) -> Steps:
         --hook  for a hook of an agent: less than 9,500 characters
         --session ID  prefer its records (default: main)
         --kind main|dm|heartbeat|group  of the session: a group gets only what is public (default: main)
-        --max-chars N  the longest text, in characters
-        --max-tokens N  the longest text, in tokens
+        --max-chars
+        --max-tokens
 
     Examples:
         memolith session-start
@@ -102,7 +102,7 @@ def context(call: Call, message: Sequence[str], **question: Any) -> Steps:
         --chat ID  also what was said in this chat
         --known TEXT...  a text, citation or record id the agent has already; may be repeated
         --limit N  how many memories
-        --max-tokens N  the longest text, in tokens
+        --max-tokens
         --deadline SECONDS  answer with what was found by then (default: 10; 0.8 as a hook)
 
     Examples:
@@ -112,20 +112,15 @@ def context(call: Call, message: Sequence[str], **question: Any) -> Steps:
     text = text_of(message)
     question["deadline_seconds"] = question.pop("deadline")
     hook = hooks.read_hook(text)
-    if hook and (not call.json or hook.by_sub_agent):
+    if hook:
         hooks.answer_host(call, hook, lambda: _answer_hook(call, hook, **question))
         return
-    if hook:
-        with call.open(folder=hook.folder) as memory:
-            found, notice = _ask_for_hook(memory, hook, memory.profile.notice, **question)
-        output.warn(notice)
-    else:
-        if text.lstrip().startswith("{") and '"hook_event_name"' in text:
-            output.warn("The JSON of the hook is cut off or damaged: nothing was searched for it.")
-            return
-        question["deadline_seconds"] = question["deadline_seconds"] or _DEADLINE
-        with call.open(reads=True) as memory:
-            found = memory.context(text, **question)
+    if text.lstrip().startswith("{") and '"hook_event_name"' in text:
+        output.warn("The JSON of the hook is cut off or damaged: nothing was searched for it.")
+        return
+    question["deadline_seconds"] = question["deadline_seconds"] or _DEADLINE
+    with call.open(reads=True) as memory:
+        found = memory.context(text, **question)
     yield found
     if found.text:
         output.say(found.text)
@@ -227,8 +222,10 @@ def _say_beside(found: TurnContext) -> None:
         output.note(nothing)
 
 
-@command()
-def recap(call: Call, id_: str, chat: str | None, about: str | None, **limits: Any) -> Steps:
+@command(reads=True)
+def recap(
+    call: Call, memory: Memory, id_: str, chat: str | None, about: str | None, **limits: Any
+) -> Steps:
     """Print the newest turns of a chat in the order they were said, or those that answer a question.
 
     Options:
@@ -236,14 +233,14 @@ def recap(call: Call, id_: str, chat: str | None, about: str | None, **limits: A
         --chat ID  the same
         --about TEXT  the turns that answer this
         --limit N  how many turns
-        --max-chars N  the longest text, in characters
+        --max-chars
 
     Examples:
         memolith recap
         memolith recap 42 --about "the deadline" --limit 3
     """
-    with call.open(reads=True) as memory:
-        found = memory.chats.recap(chat or id_, about=about, **limits)
+    del call
+    found = memory.chats.recap(chat or id_, about=about, **limits)
     yield found
     if found.text:
         output.say(found.text)
@@ -267,7 +264,7 @@ def flush(call: Call, text: Sequence[str], prompt: bool, **options: Any) -> Step
     Options:
         TEXT...  the chat; - is standard input
         --session ID  the session it belongs to; else the hook's, or main
-        --kind main|dm|heartbeat|group  of the session: what a group writes is marked as from outside (default: main)
+        --kind
         --dry-run  show what would be saved
         --prompt  print the text for an agent
 
@@ -277,9 +274,11 @@ def flush(call: Call, text: Sequence[str], prompt: bool, **options: Any) -> Step
         memolith flush --prompt
     """
     if prompt:
+        from memolith.jobs.reports import FlushPrompt
+
         with call.open(create=True, reads=True) as memory:
             told = memory.jobs.flush_prompt()
-        yield {"prompt": told}
+        yield FlushPrompt(prompt=told)
         output.say(told.rstrip("\n"))
         return
     chat = text_of(text)
@@ -289,7 +288,7 @@ def flush(call: Call, text: Sequence[str], prompt: bool, **options: Any) -> Step
         return
     report = _flush(call, chat, hook, **options)
     yield report
-    _show_flushed(report)
+    _show_flushed(report, output.say)
 
 
 def _flush(

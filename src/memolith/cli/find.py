@@ -14,16 +14,15 @@ from typing import TYPE_CHECKING, Any
 from memolith.cli import output
 from memolith.cli.options import Call, Steps, UsageError, command, group, read_metadata, text_of
 from memolith.clock import Clock
-from memolith.results import Hit, SessionHit
+from memolith.memory import Memory
+from memolith.results import Hit, SessionHit, StageTrace
 from memolith.text.cleaning import clean, one_line
 from memolith.text.lines import handle
 from memolith.text.wording import counted
-from memolith.types import Records, iso
+from memolith.types import Record, Records, iso
 
 if TYPE_CHECKING:
     from memolith.config.sections import Config
-    from memolith.memory import Memory
-    from memolith.results import StageTrace
 
 # A day may have one of these words in front: el martes pasado, in March.
 _BEFORE_DAYS = frozenset("the in on el la en".split())
@@ -34,23 +33,23 @@ _MAX_TRACED = 10
 _ID = re.compile(r"[0-9a-f]{4,8}|[\w-]*\d[\w-]*")  # not spelled like a path or a citation
 
 
-@command()
-def search(call: Call, text: Sequence[str], by_chat: bool, **options: Any) -> Steps:
+@command(reads=True)
+def search(call: Call, memory: Memory, text: Sequence[str], by_chat: bool, **options: Any) -> Steps:
     """Find what answers a question, by words and by meaning, best first.
 
     Options:
         TEXT...  the question, or words from it
         --limit N  how many hits (default: 10)
-        --category NAME  only records of this category
-        --session ID  only this session
+        --category
+        --session
         --chat ID  only this chat
-        --keyword WORD  only records with this keyword
-        --meta KEY=VALUE...  only records with this value in their metadata; may be repeated
+        --keyword
+        --meta
         --since DAY  from this day on: 2026-01-31, 7d, "last week" …
         --until DAY  not newer than the last of these days
         --as-of DAY  records as they were on this day
         --path PATH  only this file, or files in this folder
-        --include-secret  also secret ones
+        --include-secret
         --by-chat  the chats that answer as a whole, instead of hits
         --explain  show how the question was read and hits were ranked
 
@@ -61,22 +60,23 @@ def search(call: Call, text: Sequence[str], by_chat: bool, **options: Any) -> St
         memolith search "staging" --limit 3 --explain
     """
     question = text_of(text)
-    with call.open(reads=True) as memory, output.progress("Indexing", "files") as bar:
+    for name, end in {"since": 0, "until": 1, "as_of": 1}.items():
+        option = f"--{name.replace('_', '-')}"
+        options[name] = read_days(options[name], option, memory.config)[end]
+    options["metadata"] = read_metadata(options.pop("meta"))
+    with output.progress("Indexing", "files") as bar:
         memory.index.on_progress(bar)
-        for name, end in {"since": 0, "until": 1, "as_of": 1}.items():
-            option = f"--{name.replace('_', '-')}"
-            options[name] = read_days(options[name], option, memory.config)[end]
-        result = memory.search(question, metadata=read_metadata(options.pop("meta")), **options)
-        is_there = memory.profile.exists or bool(result.warnings)
+        result = memory.search(question, **options)
     yield result
     found: Sequence[Hit | SessionHit] = result.sessions if by_chat else result.hits
     _show_hits(call, found, question)
-    if not found and not is_there:
+    if not found and not options["limit"]:
+        output.note("Nothing shown: --limit is 0.")
+    elif not found and (memory.profile.exists or result.warnings):
+        output.note("No chat answers that." if by_chat else "Nothing found.")
+    elif not found:
         begin = "Nothing found: nothing was remembered yet. Begin with: memolith remember TEXT"
         output.note(call.here(begin))
-    elif not found:
-        nothing = "No chat answers that." if by_chat else "Nothing found."
-        output.note(nothing if options["limit"] else "Nothing shown: --limit is 0.")
     _explain(result.trace)
 
 
@@ -168,29 +168,28 @@ def read_days(text: str | None, option: str, config: Config) -> tuple[date | Non
     raise UsageError(f"{option} {text!a} is not a day.", hint=hint)
 
 
-@command("list")
-def list_records(call: Call, past: bool, meta: Sequence[str], **options: Any) -> Steps:
+@command("list", reads=True)
+def list_records(
+    call: Call, memory: Memory, past: bool, meta: Sequence[str], **options: Any
+) -> Steps:
     """Show records and notes, newest first: the place, category, id and text of each.
 
     Options:
-        --category NAME  only records of this category
-        --session ID  only this session
-        --keyword WORD  only records with this keyword
-        --meta KEY=VALUE...  only records with this value in their metadata; may be repeated
-        --limit N  how many (default: 20)
+        --category
+        --session
+        --keyword
+        --meta
+        --limit
         --offset N  leave out the newest N (default: 0)
         --past  also those that expired or were superseded
-        --include-secret  also secret ones
+        --include-secret
 
     Examples:
         memolith list --category fact
         memolith list --limit 5 --offset 10
         memolith list --json --limit 1000
     """
-    with call.open(reads=True) as memory:
-        found = memory.records(metadata=read_metadata(meta), include_past=past, **options)
-        archive = memory.config.trim.archive_path
-        has_archive = os.path.exists(os.path.join(memory.root, archive))
+    found = memory.records(metadata=read_metadata(meta), include_past=past, **options)
     call.see = "doctor"
     yield Records(found[::-1], found.warnings, found.total, found.hidden)
     rows = ((one.citation, one.category, handle(one.id), one.text) for one in found[::-1])
@@ -206,12 +205,15 @@ def list_records(call: Call, past: bool, meta: Sequence[str], **options: Any) ->
         output.note(f"{found.total - shown:,} more: memolith {line} --offset {shown}")
     if found.hidden:
         output.note(f"{counted(found.hidden, 'secret record')} left out: add --include-secret")
-    if has_archive:
+    archive = memory.config.trim.archive_path
+    if os.path.exists(os.path.join(memory.root, archive)):
         output.note(f"What was trimmed or compacted is in the archive: {archive}")
 
 
-@command()
-def get(call: Call, path: str, from_: int, lines: int | None, include_secret: bool) -> Steps:
+@command(reads=True)
+def get(
+    call: Call, memory: Memory, path: str, from_: int, lines: int | None, include_secret: bool
+) -> Steps:
     """Show a Markdown file of the memory, or some of its lines, or a turn of a chat that was found.
 
     With the id of a record, show that record: where it is, when it was written, its text.
@@ -229,15 +231,15 @@ def get(call: Call, path: str, from_: int, lines: int | None, include_secret: bo
         memolith get MEMORY.md --from 10 --lines 5
         memolith get conversation-history.jsonl#L3
     """
-    with call.open(reads=True) as memory:
-        if _ID.fullmatch(path) and from_ == 1 and lines is None:
-            record = memory.get_record(path, include_secret=include_secret)
-            yield record
-            facts = (record.category, record.id, iso(record.created), ", ".join(record.keywords))
-            output.heading("", str(record.citation), " · ".join(filter(None, facts)))
-            output.say(record.text)
-            return
-        passage = memory.get(path, from_, lines, include_secret=include_secret)
+    del call
+    if _ID.fullmatch(path) and from_ == 1 and lines is None:
+        record = memory.get_record(path, include_secret=include_secret)
+        yield record
+        facts = (record.category, record.id, iso(record.created), ", ".join(record.keywords))
+        output.heading("", str(record.citation), " · ".join(filter(None, facts)))
+        output.say(record.text)
+        return
+    passage = memory.get(path, from_, lines, include_secret=include_secret)
     yield passage
     start = passage.citation.first_line
     if not passage.text:
@@ -274,8 +276,8 @@ def extract(call: Call, **how: bool) -> Steps:
     """Take in what came since the last time.
 
     Options:
-        --dry-run  show the changes, write nothing
-        --apply  apply at once, even if jobs.review is "ask"
+        --dry-run
+        --apply
     """
     from memolith.cli.jobs import run_job
 
@@ -283,7 +285,9 @@ def extract(call: Call, **how: bool) -> Steps:
 
 
 @experiences.action("query")
-def query(call: Call, text: Sequence[str], session: str | None, limit: int) -> Steps:
+def query(
+    call: Call, memory: Memory, text: Sequence[str], session: str | None, limit: int
+) -> Steps:
     """Find those that answer a question.
 
     Options:
@@ -291,17 +295,16 @@ def query(call: Call, text: Sequence[str], session: str | None, limit: int) -> S
         --session ID  only this session's
         --limit N  how many (default: 5)
     """
-    with call.open() as memory:
-        found = memory.jobs.query_experiences(text_of(text), limit, session=session)
-        yield found
-        rows = ((hit.dated, hit.source_category, hit.session, hit.text) for hit in found.hits)
-        output.table(rows, "day category session text")
-        if not found.hits:
-            output.note(_no_experience(call, memory))
+    found = memory.jobs.query_experiences(text_of(text), limit, session=session)
+    yield found
+    columns = "dated source_category session text"
+    output.listing(found.hits, columns, "day category session text")
+    if not found.hits:
+        output.note(_no_experience(call, memory))
 
 
 @experiences.action("list")
-def list_experiences(call: Call, limit: int) -> Steps:
+def list_experiences(call: Call, memory: Memory, limit: int) -> Steps:
     """Show the newest.
 
     Options:
@@ -309,26 +312,18 @@ def list_experiences(call: Call, limit: int) -> Steps:
     """
     from memolith.jobs.reports import Experiences
 
-    with call.open() as memory:
-        found = memory.jobs.experiences()
-        newest = found[::-1][: limit or None]
-        yield Experiences(count=len(found), experiences=newest)
-        output.table(
-            (
-                (
-                    one.created.date(),
-                    one.metadata.get("category", one.category),
-                    one.session,
-                    one.text,
-                )
-                for one in newest
-            ),
-            "day category session text",
-        )
-        if not found:
-            output.note(_no_experience(call, memory))
-        elif len(newest) < len(found):
-            output.note(f"The newest {len(newest):,} of {len(found):,}; --limit 0 shows all.")
+    found = memory.jobs.experiences()
+    newest = found[::-1][: limit or None]
+    yield Experiences(count=len(found), experiences=newest)
+    rows = (
+        (x.created.date(), x.metadata.get("category", x.category), x.session, x.text)
+        for x in newest
+    )
+    output.table(rows, "day category session text")
+    if not found:
+        output.note(_no_experience(call, memory))
+    elif len(newest) < len(found):
+        output.note(f"The newest {len(newest):,} of {len(found):,}; --limit 0 shows all.")
 
 
 def _no_experience(call: Call, memory: Memory) -> str:
@@ -339,8 +334,8 @@ def _no_experience(call: Call, memory: Memory) -> str:
     return call.here(f"No experiences{what}. Take some in: memolith experiences extract")
 
 
-@command()
-def relationships(call: Call, by: str, limit: int) -> Steps:
+@command(reads=True)
+def relationships(call: Call, memory: Memory, by: str, limit: int) -> Steps:
     """Show experiences, preferences and decisions in groups: by name, by category, or by session.
 
     Options:
@@ -351,11 +346,9 @@ def relationships(call: Call, by: str, limit: int) -> Steps:
         memolith relationships
         memolith relationships --by category
     """
-    with call.open(reads=True) as memory:
-        found = memory.jobs.relationships()
-    call.see = "doctor"
+    found, call.see = memory.jobs.relationships(), "doctor"
     yield found
-    groups: Mapping[str, Sequence[Any]] = getattr(found, f"by_{by}")
+    groups: Mapping[str, Sequence[Record]] = getattr(found, f"by_{by}")
     for name in list(groups)[:limit]:
         output.say(output.bold(name), f"  {counted(len(groups[name]), 'record')}")
         for record in groups[name][-3:]:

@@ -81,14 +81,9 @@ def index_in_background(options: str, folder: str) -> None:
 
     Process.is_late = True
     with suppress(OSError):
-        subprocess.Popen(  # noqa: S603 - our own program and options
-            [sys.executable, "-m", "memolith", "sync", *shlex.split(options)],
-            cwd=folder or None,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
+        command = [sys.executable, "-m", "memolith", "sync", *shlex.split(options)]
+        none: Any = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
+        subprocess.Popen(command, cwd=folder or None, start_new_session=True, **none)  # noqa: S603 - our own program
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

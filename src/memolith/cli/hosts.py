@@ -5,36 +5,25 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Mapping
 from shlex import quote
 from typing import Any
 
 from memolith.cli import output
-from memolith.cli.options import (
-    Call,
-    Steps,
-    UsageError,
-    at_terminal,
-    command,
-    confirmed,
-    group,
-    kind_of,
-    suggestion,
-)
-from memolith.cli.write import parse_timestamp
-from memolith.config.edit import set_setting
+from memolith.cli.options import Call, Steps, UsageError, command, group, suggestion
+from memolith.cli.write import moment
+from memolith.config import edit
 from memolith.config.load import settings_from_flags
 from memolith.config.setting import tool_names
-from memolith.errors import MemolithError, NotFoundError, RefusedError
+from memolith.errors import NotFoundError
 from memolith.files.atomic_write import write_elsewhere
 from memolith.files.layout import CONVERSATIONS
 from memolith.files.transaction import rewrite_file
+from memolith.hosts import skill as skills
 from memolith.hosts.catalog import HOSTS, Host, Program
-from memolith.hosts.install import Edit, Installations, Plan, read_file, write
-from memolith.hosts.skill import NAME, missing_tools, skill_text, snippet
-from memolith.importers import own
-from memolith.importers.run import IMPORTERS, detect, run_import, scan
-from memolith.importers.writing import ImportReport
+from memolith.hosts.install import Installations, InstallReport, install_skill
+from memolith.importers import own, run
+from memolith.jobs.reports import Receipts
+from memolith.memory import Memory
 from memolith.store import Store
 from memolith.text.wording import counted
 
@@ -66,50 +55,19 @@ def install(call: Call, choice: str, dry_run: bool, no_log: bool) -> Steps:
         output.say_json({"mcpServers": {"memolith": program.server}})
         return
     installed = installations(call)
-    plans, failed = _install(installed, _chosen(installed, choice), program, dry_run=dry_run)
-    if failed and choice != "all":
-        raise failed[0][1]
-    for one, why in failed:
-        output.warn(f"{one.title}: {why.message} {call.here(why.hint)}".rstrip())
-        call.code = kind_of(why)[1]
-    yield {
-        "hosts": [_to_dict(plan) for plan in plans],
-        "failed": [{"host": one.name, "error": why.message} for one, why in failed],
-        "dry_run": dry_run,
-    }
-    for plan in plans:
-        _show(plan, dry_run=dry_run)
-        if not dry_run:
-            output.say(f"  To do: {plan.host.todo}")
-            for path in installed.backups(plan):
-                output.note(f"  A copy of what was there before: {path}")
-    if any(plan.host.hooks for plan in plans) and program.logs:
-        _say_that_chats_are_kept(call, choice)
+    chosen = _chosen(installed, choice)
+    report = installed.change(chosen, program, removes=False, dry_run=dry_run)
+    yield from _changed(call, report, choice, None if dry_run else installed)
+    profile, loaded = call.load({}, lenient=True, use_default=True)
+    if loaded.config.chat.enabled and program.logs and any(one.of.hooks for one in report.hosts):
+        file = os.path.join(profile.root, CONVERSATIONS)
+        without = f"memolith install {choice} --no-log{call.chosen(settings=False)}"
+        output.say(f"Chats will be kept in {file}; not to keep them: {without}")
     if any(part in program.path for part in _TEMPORARY):
         output.warn(
             f"{program.path} is in a temporary environment, which will be gone one day."
             " Install Memolith for good (uv tool install memolith), then run this again."
         )
-    if failed:
-        names = ", ".join(one.title for one, _ in failed)
-        others = ", ".join(plan.host.title for plan in plans) or "none"
-        output.warn(f"Left as they are: {names}. The others: {others}.")
-
-
-def _install(
-    installed: Installations, hosts: list[Host], program: Program, *, dry_run: bool
-) -> tuple[list[Plan], list[tuple[Host, MemolithError]]]:
-    """What was done, and which host could not be changed: it does not stop the others."""
-    plans, failed = [], []
-    for host in hosts:
-        try:
-            plan = installed.plan(host, program)
-            if not dry_run and plan.changes:
-                installed.apply(plan)
-            plans.append(plan)
-        except MemolithError as error:
-            failed.append((host, error))
-    return plans, failed
 
 
 @command()
@@ -126,19 +84,40 @@ def uninstall(call: Call, choice: str, dry_run: bool) -> Steps:
         memolith uninstall codex
         memolith uninstall all --dry-run
     """
-    program, installed = _program(call), installations(call)
-    chosen = _chosen(installed, choice)
-    if choice == "all":
-        chosen = [one for one in chosen if installed.has(one)]
-    plans = [installed.plan_removal(one, program) for one in chosen]
-    for plan in plans:
-        if not dry_run:
-            installed.remove(plan)
-    yield {"hosts": [_to_dict(plan) for plan in plans], "dry_run": dry_run}
-    for plan in plans:
-        _show(plan, dry_run=dry_run)
-    if not plans:
+    installed = installations(call)
+    chosen = [one for one in _chosen(installed, choice) if choice != "all" or installed.has(one)]
+    report = installed.change(chosen, _program(call), removes=True, dry_run=dry_run)
+    yield from _changed(call, report, choice)
+    if not chosen:
         output.note("Nothing is installed.")
+
+
+def _changed(
+    call: Call, report: InstallReport, choice: str, installed: Installations | None = None
+) -> Steps:
+    """Show what changes in each host, line by line; of a text that is ours alone, its name."""
+    for failure in report.failed:
+        if choice != "all":
+            raise failure.why
+        title, hint = HOSTS[failure.host].title, call.here(failure.why.hint)
+        output.warn(f"{title} is left as it is: {failure.error} {hint}".rstrip())
+        call.failed(failure.why)
+    yield report
+    for plan in report.hosts:
+        output.report(plan.of.title, "" if plan.changes else "Nothing to change.")
+        for one in plan.changes:
+            verb = "made" if one.before is None else "removed" if one.after is None else "changed"
+            output.say(f"  {'would be ' * report.dry_run}{verb}  {one.path}")
+            is_new_text = one.before is None and (not report.dry_run or one.path.endswith(".md"))
+            if one.after is not None and not is_new_text:
+                for line in one.diff[2:]:
+                    colour = {"+": output.green, "-": output.red}.get(line[:1], output.dim)
+                    output.say("    ", colour(line))
+        output.warn(*plan.left)
+        if installed:
+            output.say(f"  To do: {plan.todo}")
+            for path in installed.backups(plan):
+                output.note(f"  A copy of what was there before: {path}")
 
 
 def _program(call: Call, *, logs: bool = True) -> Program:
@@ -169,65 +148,35 @@ def _chosen(installed: Installations, name: str) -> list[Host]:
     return found
 
 
-def _to_dict(plan: Plan) -> Mapping[str, object]:
-    changes = [{"path": edit.path, "diff": list(edit.diff())} for edit in plan.changes]
-    return {"host": plan.host.name, "changes": changes, "left": plan.left, "todo": plan.host.todo}
-
-
-def _show(plan: Plan, *, dry_run: bool) -> None:
-    """Print what changes, line by line; of a text that is ours alone, its name."""
-    output.report(plan.host.title, "", ("", "" if plan.changes else "Nothing to change."))
-    for edit in plan.changes:
-        verbs = ("make", "made") if edit.before is None else ("change", "changed")
-        verbs = ("remove", "removed") if edit.after is None else verbs
-        output.say(f"  {verbs[not dry_run]}  {edit.path}")
-        is_new_text = edit.before is None and (not dry_run or edit.path.endswith(".md"))
-        if edit.after is not None and not is_new_text:
-            for line in [*edit.diff()][2:]:
-                colour = {"+": output.green, "-": output.red}.get(line[:1], output.dim)
-                output.say("    ", colour(line))
-    output.warn(*plan.left)
-
-
-def _say_that_chats_are_kept(call: Call, host: str) -> None:
-    profile, loaded = call.load({}, lenient=True, use_default=True)
-    if loaded.config.chat.enabled:
-        file = os.path.join(profile.root, CONVERSATIONS)
-        without = f"memolith install {host} --no-log{call.chosen(settings=False)}"
-        output.say(f"Chats will be kept in {file}; not to keep them: {without}")
-
-
-@command()
-def receipts(call: Call, limit: int) -> Steps:
+@command(reads=True)
+def receipts(call: Call, memory: Memory, limit: int) -> Steps:
     """Show which memories agents were handed before they answered, and why: newest last.
 
     A reason is the words that a memory shares with the message, or that it is near in meaning. The message
     itself is kept nowhere. The list comes from the log of recalls (the setting dream.track).
 
     Options:
-        --limit N  how many (default: 20)
+        --limit
 
     Examples:
         memolith receipts
         memolith receipts --limit 50
     """
-    with call.open(reads=True) as memory:
-        is_kept = memory.config.dream.track
-        found = memory.jobs.receipts(limit)
-    yield {"receipts": found}
+    found = memory.jobs.receipts(limit)
+    yield Receipts(receipts=found)
     for one in reversed(found):
-        when = one.at.astimezone().strftime("%Y-%m-%d %H:%M")
-        output.say(output.dim(when), f"  {one.surface}")
+        output.say(output.dim(output.shown(one.at)), f"  {one.surface}")
         for item in one.items:
             why = " ".join(item.words) or "by meaning"
             output.paragraph("    ", f"{item.citation}  ({why})  {item.text}")
     if not found:
         off = call.again("config set dream.track true")
+        is_kept = memory.config.dream.track
         output.note("Nothing was handed over yet." if is_kept else f"Nothing is kept: {off}")
 
 
-@command()
-def skill(call: Call, install_: str | None, snippet_: bool) -> Steps:
+@command(reads=True)
+def skill(call: Call, memory: Memory, install_: str | None, snippet_: bool) -> Steps:
     """Print what teaches an agent when to search its memory and when to write to it.
 
     It is a skill (SKILL.md) for every host that reads them; `memolith install` brings it along.
@@ -241,26 +190,21 @@ def skill(call: Call, install_: str | None, snippet_: bool) -> Steps:
         memolith skill --install ~/.claude/skills
         memolith skill --snippet >> AGENTS.md
     """
+    del call
     if snippet_ and install_:
         raise UsageError("--snippet and --install exclude each other.", hint="Leave one out.")
-    with call.open(reads=True) as memory:
-        offered = tool_names(memory.config.mcp.tools)
-    missing = [] if offered in (("core",), ("all",)) else missing_tools(offered)
+    offered = tool_names(memory.config.mcp.tools)
+    missing = [] if offered in (("core",), ("all",)) else skills.missing_tools(offered)
     if missing:
         output.warn(f"mcp.tools leaves out tools that the skill names: {', '.join(missing)}.")
-    text = snippet() if snippet_ else skill_text()
-    if install_ is None:
-        yield {"text": text}
+    if install_:
+        done = install_skill(os.path.expanduser(install_))
+        yield done
+        output.report("Installed", done.path or "")
+    else:
+        text = skills.snippet() if snippet_ else skills.skill_text()
+        yield skills.SkillText(text=text)
         output.write(text)
-        return
-    path = os.path.join(os.path.abspath(os.path.expanduser(install_)), NAME, "SKILL.md")
-    before, after = read_file(path), text.encode()
-    if before not in (None, after) and b"memolith" not in (before or b""):
-        message = f"{path} is another skill. Nothing was changed."
-        raise RefusedError(message, hint="Choose another folder.")
-    write(Edit(path=path, before=before, after=after))
-    yield {"path": path}
-    output.report("Installed", path)
 
 
 @command("import")
@@ -289,68 +233,63 @@ def import_(call: Call, source: str | None, path: str | None, scan_: bool, **how
         return
     if source is None:
         raise UsageError("SOURCE is missing.", hint="See what is there: memolith import --scan")
-    if source not in IMPORTERS and path is None and (os.sep in source or os.path.exists(source)):
-        source, path = detect(source), source
-    if source not in IMPORTERS:
-        hint = suggestion(source, IMPORTERS)
+    if (
+        source not in run.IMPORTERS
+        and path is None
+        and (os.sep in source or os.path.exists(source))
+    ):
+        source, path = run.detect(source), source
+    if source not in run.IMPORTERS:
+        hint = suggestion(source, run.IMPORTERS)
         raise UsageError(f"{source!a} is not a source that can be imported.", hint=hint)
-    if path is None and not IMPORTERS[source].home:
-        raise UsageError("PATH is missing.", hint=f"Give the {IMPORTERS[source].what}.")
-    report = _import(call, source, path or "", **how)
-    yield report
-    _show_import(call, report)
+    if path is None and not run.IMPORTERS[source].home:
+        raise UsageError("PATH is missing.", hint=f"Give the {run.IMPORTERS[source].what}.")
+    yield from _import(call, source, path or "", **how)
 
 
-def _import(
-    call: Call, source: str, path: str, *, dry_run: bool, since: str | None
-) -> ImportReport:
+def _import(call: Call, source: str, path: str, *, dry_run: bool, since: str | None) -> Steps:
     store = _store(call)
-    zone = store.config.profile.timezone
-    start = parse_timestamp(since, zone, "--since") if since else None
+    start = moment(since, store.config.profile.timezone, "--since") if since else None
     with output.progress(f"Importing from {source}", "kB") as bar:
-        return run_import(store, source, path, dry_run=dry_run, since=start, progress=bar)
-
-
-def _scan(call: Call, *, dry_run: bool, since: str | None) -> Steps:
-    """Show what could be imported; at a terminal, ask for each."""
-    found = scan()
-    yield {"found": [{"source": name, "path": path} for name, path in found]}
-    if not found:
-        output.say("Nothing was found in the usual places. Name a source: memolith import --help")
-    for name, path in found:
-        output.say(output.bold(f"{name:13}"), path)
-        if not at_terminal():
-            output.note(call.again(f"import {name} {quote(path)}"))
-        elif confirmed("Import it?"):
-            _show_import(call, _import(call, name, path, dry_run=dry_run, since=since))
-
-
-def _show_import(call: Call, report: ImportReport) -> None:
-    """What was done, by kind; then what was left out, and why."""
-    added = "would be added" if report.dry_run else "added"
+        report = run.run_import(store, source, path, dry_run=dry_run, since=start, progress=bar)
+    yield report
     known = {kind: counts for kind, counts in report.counts.items() if counts.read}
-    for kind, counts in known.items():
-        parts = [f"{counts.added:,} {added}"]
-        parts += [f"{counts.known:,} already here"] * bool(counts.known)
-        parts += [f"{counts.skipped:,} left out"] * bool(counts.skipped)
-        output.say(output.bold(f"{kind:12}"), ", ".join(parts), output.dim(f"  of {counts.read:,}"))
+    for kind, one in known.items():
+        done = {f"{'would be ' * dry_run}added": one.added}
+        done |= {"already here": one.known, "left out": one.skipped}
+        parts = [f"{n:,} {what}" for what, n in done.items() if n or "added" in what]
+        output.say(output.bold(f"{kind:12}"), ", ".join(parts), output.dim(f"  of {one.read:,}"))
     if not known:
         output.say(f"There is nothing to import in {report.path}.")
     for reason, count in report.skipped.items():
         where = report.skipped_first.get(reason)
         at = f": {'first ' * (count > 1)}{where}" if where else ""
         output.note(f"{count:,} left out: {reason}{at}")
-    for number, one, many, done in (
-        (report.keys_replaced, "key", "keys", "replaced by a mark: chats are kept as plain text"),
-        (report.marked_secret, "record", "records", "marked as secret, because of a key"),
-        (report.cut, "message", "messages", "cut to chat.max_chars_per_entry"),
+    for number, what, done_to_it in (
+        (report.keys_replaced, "key", "replaced by a mark: chats are kept as plain text"),
+        (report.marked_secret, "record", "marked as secret, because of a key"),
+        (report.cut, "message", "cut to chat.max_chars_per_entry"),
     ):
         if number:
-            output.note(f"{counted(number, one, many)} {done}")
+            output.note(f"{counted(number, what)} {done_to_it}")
     for setting in report.settings:
-        output.note(f"{'Would set' if report.dry_run else 'Set'} {setting}")
-    if not report.dry_run and any(counts.added for counts in known.values()):
+        output.note(f"{'Would set' if dry_run else 'Set'} {setting}")
+    if not dry_run and any(counts.added for counts in known.values()):
         output.note(f"The next search indexes it; to do that now: {call.again('sync')}")
+
+
+def _scan(call: Call, **how: Any) -> Steps:
+    """Show what could be imported; at a terminal, ask for each."""
+    found = run.scan()
+    yield found
+    if not found.found:
+        output.say("Nothing was found in the usual places. Name a source: memolith import --help")
+    for one in found.found:
+        output.say(output.bold(f"{one.source:13}"), one.path)
+        if not output.at_terminal():
+            output.note(call.again(f"import {one.source} {quote(one.path)}"))
+        elif output.confirmed("Import it?"):
+            call.show(_import(call, one.source, one.path, **how))
 
 
 @command()
@@ -369,11 +308,9 @@ def export(call: Call, dir: str) -> Steps:  # noqa: A002
     with output.progress("Exporting", "files") as bar:
         report = own.export(_store(call), os.path.expanduser(dir), bar)
     yield report
-    held = f"{counted(report.files, 'file')}, {counted(report.records, 'record')}"
-    output.report("Exported", f"{held}, to {report.path}")
+    output.report("Exported", report.path, *output.facts(report, "files records secret"))
     if report.secret:
-        secret = counted(report.secret, "record")
-        output.note(f"{secret} of them secret: the folder can be opened by you alone.")
+        output.note("Some of it is secret: the folder can be opened by you alone.")
 
 
 def _store(call: Call) -> Store:
@@ -401,7 +338,7 @@ def merge_driver(call: Call, base: str, ours: str, theirs: str) -> None:
 
 
 @command()
-def migrate(call: Call, to: str | None, url: str | None, dry_run: bool) -> Steps:
+def migrate(call: Call, memory: Memory, to: str | None, url: str | None, dry_run: bool) -> Steps:
     """Move the index to another engine, and use it from then on.
 
     Every file is indexed there, and what it answers is compared with the engine of today: the number of files
@@ -419,25 +356,22 @@ def migrate(call: Call, to: str | None, url: str | None, dry_run: bool) -> Steps
         memolith migrate --to postgres --url postgresql://memolith@localhost/memolith
         memolith migrate --to builtin
     """
+    del call
     if to is None:
         raise UsageError("--to is missing.", hint="memolith migrate --to chroma --dry-run")
-    with call.open() as memory, output.progress("Indexing", "files") as bar:
+    with output.progress("Indexing", "files") as bar:
         report = memory.index.migrate(to, url=url, progress=bar)
-        profile, store = memory.profile, memory.config.store
     written = {} if dry_run else {"index.backend": to, "index.url": url}
     for name, value in written.items():
         if value is not None:
-            change = set_setting(profile, name, value, for_user=True)
-            rewrite_file(change.path, change.apply, store)
+            change = edit.set_setting(memory.profile, name, value, for_user=True)
+            rewrite_file(change.path, change.apply, memory.config.store)
     yield report
-    output.report(
-        "Compared" if dry_run else "Moved",
-        f"{report.before} → {report.backend}: {counted(report.files, 'file')},"
-        f" {counted(report.chunks, 'chunk')}; {report.same} of {report.asked} questions have the"
-        " same first answer",
-    )
+    moved = f"{report.before} → {report.backend}"
+    output.report("Compared" if dry_run else "Moved", moved, *output.facts(report, "files chunks"))
+    output.say(f"  {report.same} of {counted(report.asked, 'question')} have the same first answer")
     if not dry_run:
-        output.note(f"index.backend = {to}  in {profile.user_settings_file}")
+        output.note(f"index.backend = {to}  in {memory.profile.user_settings_file}")
 
 
 @group()

@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Generator, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from memolith.cli import output
 from memolith.cli.options import CODES, Call, Command, Steps, UsageError, command, group
 from memolith.errors import BackupNotFoundError
 from memolith.jobs.reports import JobDiff, JobList, JobReport
 from memolith.jobs.run import ANOTHER_JOB
-from memolith.jobs.trim import NO_LIMIT
+from memolith.memory import Memory
+from memolith.reports import Backups
 from memolith.text.cleaning import one_line
 from memolith.text.wording import counted
-
-if TYPE_CHECKING:
-    from memolith.config.setting import Value
 
 _MAX_LINES = 15  # of a plan
 _MAX_CHARS = 48  # of what a job did, in a list
 _HEADINGS = {"planned": "Would do", "skipped": "Nothing to do"}  # others as their status
-# The counts that say what came of a job.
-_RESULTS = "compacted summaries promoted dropped outdated added archived findings".split()
 # What people read for a count, if not its name.
 _LABELS = {
     "before": "records before",
@@ -35,6 +31,7 @@ _LABELS = {
     "experiences.outdated": "a newer one says otherwise",
     "experiences.archived": "moved to the archive",
 }
+_ASIDE = ("records before", "records after", "looked at")  # in a list only what came of it
 _NO_JOBS = "No jobs yet. What a job changes is kept here, and can be undone."
 _NONE_KEPT = "No job has changed anything that is kept, and no proposal waits."
 _NO_BACKUPS = "One is made before a file is rewritten."
@@ -44,56 +41,52 @@ _ACTIONS = {"done": ("undo",), "proposed": ("diff", "apply", "decline")}
 
 def run_job(
     call: Call, method: str, *, dry_run: bool = False, apply: bool = False, **options: bool
-) -> Generator[object, None, JobReport]:
+) -> Steps:
     """Run a job of `Memory.jobs`, and show what it did; of a dry run also the changes."""
     if dry_run and apply:
         raise UsageError("Both --dry-run and --apply are given.", hint="Leave one of them out.")
-    settings: dict[str, Value] = {"jobs.review": "auto"} if apply else {}
-    with call.open(settings=settings) as memory:
+    with call.open(settings={"jobs.review": "auto"} if apply else {}) as memory:
         with output.progress(method.removeprefix("extract_").capitalize()):
             report: JobReport = getattr(memory.jobs, method)(dry_run=dry_run, **options)
         yield report
         show_report(call, report)
         if report.changes and dry_run:
             output.diff(memory.jobs.diff(report))
-    return report
 
 
 def show_report(call: Call, report: JobReport, *, max_lines: int = _MAX_LINES) -> None:
     """Show what a job did or would do, with this many lines of its plan; 0 is all."""
     heading = _HEADINGS.get(report.status, report.status.capitalize())
     heading = "Not run" if report.reason == ANOTHER_JOB else heading
-    output.report(heading, f"{report.job}  {report.id or ''}".rstrip())
-    output.pairs(("", call.here(report.reason or "")))
+    output.report(heading, f"{report.job}  {report.id or ''}", ("", call.here(report.reason or "")))
     if report.status in ("undone", "declined"):  # the plan holds no longer
-        undone = [("put back", path) for path in report.files]
-        output.pairs(*(undone if report.status == "undone" else [("changed", "no file")]))
+        put_back = [("put back", path) for path in report.files if report.status == "undone"]
+        output.pairs(*(put_back or [("changed", "no file")]))
         return
-    counts = dict(report.counts)
-    if counts.get("before") == counts.get("after"):  # it changes none of them
-        counts |= {"before": 0, "after": 0}
-    output.pairs(
-        *((_label(report.job, name), f"{number:,}") for name, number in counts.items() if number)
-    )
     lines = () if report.status == "skipped" else report.lines
-    output.pairs(*(("", line) for line in lines[: max_lines or None]))
-    if max_lines and len(lines) > max_lines:
+    shown = lines[: max_lines or None]
+    output.pairs(*_counts(report))
+    output.pairs(*(("", line) for line in shown))
+    if len(lines) > len(shown):
         where = f": {call.again(f'jobs show {report.id}')}" if report.id else ""
-        output.say(f"  … and {len(lines) - max_lines:,} more{where}")
-    output.pairs(*_next_steps(call, report))
+        output.say(f"  … and {len(lines) - len(shown):,} more{where}")
+    again = _COMMANDS.get(report.job, report.job) if report.status == "planned" else ""
+    actions = _ACTIONS.get(report.status, ())
+    output.pairs(
+        *(("changes", path) for path in report.files),
+        ("do it", again and call.again(again)),
+        *((action, call.again(f"jobs {action} {report.id}")) for action in actions),
+    )
 
 
-def _label(job: str, count: str) -> str:
-    return _LABELS.get(f"{job}.{count}") or _LABELS.get(count) or count.replace("_", " ")
-
-
-def _next_steps(call: Call, report: JobReport) -> Iterator[tuple[str, str]]:
-    """The files it is about, and what can be done next."""
-    yield from (("changes", path) for path in report.files)
-    if report.status == "planned":
-        yield "do it", call.again(_COMMANDS.get(report.job, report.job))
-    for action in _ACTIONS.get(report.status, ()):
-        yield action, call.again(f"jobs {action} {report.id}")
+def _counts(report: JobReport) -> Iterator[tuple[str, str]]:
+    """What a job counted, by what people call it."""
+    counts = report.counts
+    is_same = counts.get("before") == counts.get("after")
+    for name, number in counts.items():
+        label = _LABELS.get(f"{report.job}.{name}") or _LABELS.get(name) or name.replace("_", " ")
+        if not (is_same and name in ("before", "after")):
+            yield label, output.shown(number)
 
 
 @command()
@@ -105,8 +98,8 @@ def compact(call: Call, **how: bool) -> Steps:
     touched. It can be undone: memolith jobs undo --last
 
     Options:
-        --dry-run  show the changes, write nothing
-        --apply  apply at once, even if jobs.review is "ask"
+        --dry-run
+        --apply
 
     Examples:
         memolith compact --dry-run
@@ -125,7 +118,7 @@ def trim(call: Call, dry_run: bool, **limits: int | None) -> Steps:
     (trim.max_records, trim.max_chars); options win over them this once.
 
     Options:
-        --dry-run  show the changes, write nothing
+        --dry-run
         --max-records N  most records to keep; 0 is no limit
         --max-chars N  most characters to keep; 0 is no limit
 
@@ -135,9 +128,7 @@ def trim(call: Call, dry_run: bool, **limits: int | None) -> Steps:
         memolith config set trim.max_records 500
     """
     call.set += [f"trim.{name}={value}" for name, value in limits.items() if value is not None]
-    report = yield from run_job(call, "trim", dry_run=dry_run)
-    if report.reason == NO_LIMIT:
-        output.note("Set one: ", call.again("config set trim.max_records 500"))
+    return run_job(call, "trim", dry_run=dry_run)
 
 
 @group(default="run")
@@ -159,27 +150,24 @@ def run_dream(call: Call, **how: bool) -> Steps:
     """Dream now.
 
     Options:
-        --dry-run  show the changes, write nothing
-        --apply  apply at once, even if jobs.review is "ask"
+        --dry-run
+        --apply
         --again  also what you undid or declined (status lists it)
     """
     return run_job(call, "dream", **how)
 
 
 @dream.action("status")
-def dream_status(call: Call) -> Steps:
+def dream_status(call: Call, memory: Memory) -> Steps:
     """Show what is tracked, and what is next."""
-    with call.open() as memory:
-        status = memory.jobs.dream_status()
+    status = memory.jobs.dream_status()
     yield status
-    facts, chars = counted(status.promoted, "fact"), counted(status.promoted_chars, "character")
+    off = "" if status.tracking else "recalls are not tracked (dream.track = false)"
     is_early = status.tracked and not (status.next or status.waiting)
     output.report(
         "Dreaming",
-        f"last dream: {status.last_dream or 'none yet'}",
-        ("", "" if status.tracking else "recalls are not tracked (dream.track = false)"),
-        ("tracked", f"{status.tracked:,}, noted since the last dream: {status.noted_since:,}"),
-        ("promoted", f"{facts}, {chars}"),
+        off,
+        *output.facts(status, "last_dream tracked noted_since promoted promoted_chars"),
         ("next", "nothing was asked for often enough yet" if is_early else ""),
     )
     for title, found in {
@@ -189,31 +177,23 @@ def dream_status(call: Call) -> Steps:
     }.items():
         if found:
             output.say(f"  {title}:")
-            rows = ((f"{x.score:.2f}", x.citation, x.reason, x.snippet) for x in found)
-            output.table(rows, "score place reason statement")
+            output.listing(found, "score citation reason snippet", "score place reason statement")
 
 
 @dream.action("explain")
-def explain_dream(call: Call, key: str) -> Steps:
+def explain_dream(call: Call, memory: Memory, key: str) -> Steps:
     """Say why a statement is promoted or not.
 
     Options:
         KEY  a citation that status shows, the id of a record, or the words
     """
-    with call.open() as memory:
-        found = memory.jobs.explain(key)
+    del call
+    found = memory.jobs.explain(key)
     yield found
     verdict = "would be promoted" if found.promotes else f"would not be promoted: {found.reason}"
-    asked = f"{counted(found.questions, 'question')} on {counted(len(found.days), 'day')}"
-    shown = f"shown {found.shown:,}, used {found.used:,}"
-    among = ", ".join(f"{name} {value:.2f}" for name, value in found.spread.items())
-    output.report(
-        found.citation,
-        verdict,
-        ("", one_line(found.snippet)),
-        ("", f"recalled {counted(found.recalls, 'time')}, {shown}, {asked}"),
-        ("", f"score {found.score:.3f} (of all that is tracked: {among}) ="),
-    )
+    asked = "recalls questions shown used spread score"
+    output.report(found.citation, verdict, ("", one_line(found.snippet)))
+    output.pairs(("days", len(found.days)), *output.facts(found, asked))
     for name, value in found.signals.items():
         weight = found.weights[name]
         output.say(f"    {weight * value:.3f}  {name:<14} {value:.2f} × {weight}")
@@ -221,7 +201,7 @@ def explain_dream(call: Call, key: str) -> Steps:
 
 
 @command()
-def scan(call: Call, kind: str | None, limit: int) -> Steps:
+def scan(call: Call, memory: Memory, kind: str | None, limit: int) -> Steps:
     """Look for contradictions, copies and open secrets.
 
     It finds claims that contradict each other, records nobody has asked for in 120 days, records that
@@ -237,7 +217,7 @@ def scan(call: Call, kind: str | None, limit: int) -> Steps:
         memolith scan
         memolith scan --kind contradiction
     """
-    with call.open() as memory, output.progress("Scanning"):
+    with output.progress("Scanning"):
         report = memory.jobs.scan()
     found = [one for one in report.findings if kind in (None, one.kind)]
     shown = tuple(replace(one, hint=call.here(one.hint)) for one in found[:limit])
@@ -266,7 +246,7 @@ def jobs() -> None:
 
 
 @jobs.action("list")
-def list_jobs(call: Call, limit: int) -> Steps:
+def list_jobs(call: Call, memory: Memory, limit: int) -> Steps:
     """The jobs that are stored, newest last.
 
     Options:
@@ -274,21 +254,23 @@ def list_jobs(call: Call, limit: int) -> Steps:
     """
     from memolith.jobs.scheduler import notices
 
-    with call.open() as memory:
-        stored = memory.jobs.list()
-        shown = JobList(stored[-limit:], stored.scheduled, stored.warnings)
-        yield shown
-        rows = ((report.id, report.status, _in_short(report)) for report in shown)
-        output.table(rows, "job status result")
-        if not shown and not shown.warnings:
-            output.note(_NONE_KEPT if shown.scheduled else _NO_JOBS)
-        for run in shown.scheduled:
-            at = memory.jobs.clock.local(run.at)
-            result = _result_of_run(run.came_of or "", {report.id or "" for report in stored})
-            output.note(f"{run.job}, last run by the schedule on {at:%Y-%m-%d %H:%M}: ", result)
-        for label, notice in notices(memory.config, memory.profile):
-            if label == "compaction":  # what came of the last runs is above
-                output.note(f"{notice}.")
+    del call
+    stored = memory.jobs.list()
+    shown = JobList(stored[-limit:], stored.scheduled, stored.warnings)
+    yield shown
+    output.table(((one.id, one.status, _in_short(one)) for one in shown), "job status result")
+    if not shown and not shown.warnings:
+        output.note(_NONE_KEPT if shown.scheduled else _NO_JOBS)
+    kept = {one.id for one in stored}
+    for run in shown.scheduled:
+        came_of = (run.came_of or "it runs, or its process died").removeprefix("skipped: ")
+        if came_of.startswith("proposed: ") and came_of.removeprefix("proposed: ") not in kept:
+            came_of = "a proposal, which was declined or withdrawn since"
+        at = output.shown(run.at)
+        output.note(f"{run.job}, last run by the schedule on {at}: {came_of}")
+    for label, notice in notices(memory.config, memory.profile):
+        if label == "compaction":  # what came of the last runs is above
+            output.note(f"{notice}.")
 
 
 @jobs.action("run")
@@ -306,25 +288,14 @@ def run_as_scheduled(call: Call, name: str, link: int | None) -> Steps:
         return
     with call.open() as memory:
         report = memory.jobs.unattended(name)
-    if report.status == "failed":
-        call.code = CODES["job"]
+    call.code = CODES["job"] if report.status == "failed" else call.code
     yield report
     show_report(call, report)
 
 
-def _result_of_run(text: str, stored: Collection[str]) -> str:
-    """The result of a run; a proposal that it left may have been declined or withdrawn since."""
-    proposal = text.removeprefix("proposed: ")
-    if proposal != text and proposal not in stored:
-        return "a proposal, which was declined or withdrawn since"
-    return text.removeprefix("skipped: ") or "it runs, or its process died"
-
-
 def _in_short(report: JobReport) -> str:
     counts = ", ".join(
-        f"{_label(report.job, name)} {number:,}"
-        for name, number in report.counts.items()
-        if name in _RESULTS and number
+        f"{label} {number}" for label, number in _counts(report) if number and label not in _ASIDE
     )
     text = report.reason or counts or ", ".join(report.files)
     return text if len(text) <= _MAX_CHARS else f"{text[:_MAX_CHARS].rstrip()} …"
@@ -333,18 +304,17 @@ def _in_short(report: JobReport) -> str:
 def _on_one_job(name: str, help_text: str) -> None:
     """Add an action on one job to `jobs`."""
 
-    def run(call: Call, id_: str | None, last: bool, **how: Any) -> Steps:
+    def run(call: Call, memory: Memory, id_: str | None, last: bool, **how: Any) -> Steps:
         if bool(id_) == last:
             hint = "List them with: memolith jobs list"
             raise UsageError("Which job? Give its id, or --last.", hint=hint)
-        with call.open() as memory:
-            if name == "diff":
-                job = memory.jobs.show(id_ or "last")
-                changes = memory.jobs.diff(job, **how)
-                yield JobDiff(id=job.id, diff=changes)
-                output.diff(changes)
-                return
-            report: JobReport = getattr(memory.jobs, name)(id_ or "last")
+        if name == "diff":
+            job = memory.jobs.show(id_ or "last")
+            changes = memory.jobs.diff(job, **how)
+            yield JobDiff(id=job.id, diff=changes)
+            output.diff(changes)
+            return
+        report: JobReport = getattr(memory.jobs, name)(id_ or "last")
         yield report
         show_report(call, report, max_lines=0 if name == "show" else _MAX_LINES)
 
@@ -364,7 +334,7 @@ for _name, _help in {
 
 
 @command()
-def restore(call: Call, name: str | None, latest: bool) -> Steps:
+def restore(call: Call, memory: Memory, name: str | None, latest: bool) -> Steps:
     """List the backups, newest last; with a name, put the files of that backup back.
 
     They come back byte for byte. Records written since the backup are appended to them. The current
@@ -381,28 +351,29 @@ def restore(call: Call, name: str | None, latest: bool) -> Steps:
     """
     if name and latest:
         raise UsageError("Both a name and --latest are given.", hint="Leave one of them out.")
-    with call.open() as memory:
-        backups = memory.files.backups()
-        if not name and not latest:
-            yield {"backups": backups}
-            rows = (
-                (one.name, f"{one.created.astimezone():%Y-%m-%d %H:%M}", f"before {one.reason}", ", ".join(one.files))
-                for one in backups
-            )  # fmt: skip
-            output.table(rows, "backup made why files")
-            if not backups:
-                output.note(f"No backups yet. {_NO_BACKUPS}")
-            return
-        if not name and not backups:
+    backups = memory.files.backups()
+    if latest:
+        if not backups:
             message = "There is no backup to bring back yet."
             raise BackupNotFoundError(message, name="latest", hint=_NO_BACKUPS)
-        report = memory.files.restore(name or backups[-1].name)
-    yield report
-    kept = f"{counted(report.appended, 'newer record')}, appended at the end"
-    output.report(
-        "Restored",
-        report.backup,
-        *(("", path) for path in report.files),
-        ("kept", kept if report.appended else ""),
-        ("undo", call.again(f"restore {report.replaced_saved_as}")),
+        name = backups[-1].name
+    if name:
+        report = memory.files.restore(name)
+        yield report
+        newer = report.appended and counted(report.appended, "newer record")
+        output.report(
+            "Restored",
+            report.backup,
+            *(("", path) for path in report.files),
+            ("kept", newer and f"{newer}, appended at the end"),
+            ("undo", call.again(f"restore {report.replaced_saved_as}")),
+        )
+        return
+    yield Backups(backups=backups)
+    rows = (
+        (one.name, output.shown(one.created), f"before {one.reason}", ", ".join(one.files))
+        for one in backups
     )
+    output.table(rows, "backup made why files")
+    if not backups:
+        output.note(f"No backups yet. {_NO_BACKUPS}")

@@ -1,10 +1,11 @@
 """What a command line asks for: the options of every command, the memory they lead to, and how it ends.
 
-A command is a function whose docstring is its help and declares its options. It gets the `Call` and
-their values, and yields its result: `--json` prints that and stops, else what follows shows it:
+A command is a function whose docstring is its help and declares its options. It gets the `Call`, the open
+`memory` if it asks for one, and their values. It yields its result: `--json` prints that and stops, else
+what follows shows it:
 
-    @command()
-    def recap(call: Call, id_: str, **options: Any) -> Steps:
+    @command(reads=True)
+    def recap(call: Call, memory: Memory, id_: str, **options: Any) -> Steps:
         '''Print the newest turns of a chat.
 
         Options:
@@ -14,10 +15,9 @@ their values, and yields its result: `--json` prints that and stops, else what f
         Examples:
             memolith recap 42 --limit 3
         '''
-        with call.open(reads=True) as memory:
-            recap = memory.chats.recap(id_, **options)
-        yield recap
-        output.say(recap.text)
+        found = memory.chats.recap(id_, **options)
+        yield found
+        output.say(found.text)
 
 What a person must read goes through `output`; a mistake is a `UsageError`, any other failure another
 `MemolithError`: `main` turns both into a message, a hint and an exit code.
@@ -26,14 +26,14 @@ What a person must read goes through `output`; a mistake is a `UsageError`, any 
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from contextlib import ExitStack
 from inspect import cleandoc
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from memolith import __version__
 from memolith.cli import output
 from memolith.config.load import open_profile, settings_from_flags
 from memolith.errors import MemolithError, RefusedError
@@ -48,7 +48,6 @@ if TYPE_CHECKING:
 
 Steps = Iterator[object]  # of a command: its result, after which it shows that
 
-STANDARD_INPUT = "-"
 _TEXT = "\0\0"  # before a word that is no option, although it begins with a dash
 
 
@@ -131,7 +130,7 @@ class Call:
             output.warn(self._notice)  # on standard error: no model reads it
         return profile, loaded
 
-    def show(self, steps: Steps) -> None:
+    def show(self, steps: Iterable[object]) -> None:
         """Let a command show its result to people, with its warnings; or print the result as JSON."""
         result: object = None
         for result in steps:
@@ -146,6 +145,10 @@ class Call:
     def warn(self, warnings: Iterable[str]) -> None:
         """Print warnings on standard error, in the one spelling there is."""
         output.warn(*map(self.here, warnings))
+
+    def failed(self, error: MemolithError) -> None:
+        """End with the code of an error that does not stop the command."""
+        self.code = kind_of(error)[1]
 
     def again(self, command: str) -> str:
         """A command to copy: it leads to the same memory as this one, with the same settings.
@@ -168,44 +171,30 @@ class Call:
 
     def ask(self, question: str, *, sure: str = "") -> None:
         """Ask the person at the terminal, and end if the answer is no; `sure` says it in advance."""
-        if self.json or not at_terminal():
+        if self.json or not output.at_terminal():
             message = "There is no terminal to ask you on. Nothing was changed."
             raise RefusedError(message, hint=f"If you are sure: {sure}")
-        if not confirmed(question):
+        if not output.confirmed(question):
             output.note("Nothing was changed.")
             raise click.exceptions.Exit(DECLINED)
 
 
-def at_terminal() -> bool:
-    """Whether there is a person to ask."""
-    return sys.stdin is not None and sys.stdin.isatty()
-
-
-def confirmed(question: str) -> bool:
-    """Ask the person at the terminal; anything but yes is no."""
-    sys.stderr.write(f"{question} [y/N] ")
-    sys.stderr.flush()
-    return sys.stdin.readline().strip().lower() in ("y", "yes")
-
-
 def text_of(words: Sequence[str]) -> str:
-    """The words as one text; standard input for `-`, or if there are no words and it is piped in."""
-    if list(words) == [STANDARD_INPUT] or (not words and output.is_piped()):
-        return read_standard_input()
+    """The words as one text; standard input for `-`, or if there are no words and it is piped in.
+
+    Of standard input the line ends around it go, and bytes that are not UTF-8 are kept.
+    """
+    if list(words) == ["-"] or (not words and output.is_piped()):
+        data = output.rest_of_input(output.MAX_BYTES + 1)
+        if len(data) > output.MAX_BYTES:
+            message = f"The text has more than {output.MAX_BYTES:,} bytes. Nothing was changed."
+            raise RefusedError(message, hint="Keep the essence, or split it.")
+        return output.decode(data)
     if not words:
         command = click.get_current_context().command
         example = getattr(command, "examples", "").partition("\n")[0]
         raise UsageError("There is no text.", hint=f"Example: {example}")
     return " ".join(words)
-
-
-def read_standard_input() -> str:
-    """What is piped in, without the line ends around it; bytes that are not UTF-8 are kept."""
-    data = output.rest_of_input(output.MAX_BYTES + 1)
-    if len(data) > output.MAX_BYTES:
-        message = f"The text has more than {output.MAX_BYTES:,} bytes. Nothing was changed."
-        raise RefusedError(message, hint="Keep the essence, or split it.")
-    return output.decode(data)
 
 
 def read_metadata(pairs: Iterable[str]) -> dict[str, object]:
@@ -289,29 +278,28 @@ def _show(ctx: click.Context, param: click.Parameter, value: bool) -> None:
     if param.name == "help":
         output.say(ctx.get_help())
     elif "--json" in ctx.ensure_object(Call).words:
-        output.say_json({"version": _version()})
+        output.say_json({"version": __version__})
     else:
-        output.say(f"memolith {_version()}")
+        output.say(f"memolith {__version__}")
     ctx.exit()
 
 
-def _version() -> str:
-    from memolith import __version__
-
-    return __version__
-
-
+# Those that several commands have are declared once: those of all, the global ones, and others, each by its
+# name alone in a docstring.
+with open(f"{__file__[:-3]}.txt", encoding="utf-8") as _table:
+    _OF_ALL, _OF_MANY = (part.splitlines() for part in _table.read().split("\n\n"))
+_SHARED = {line.split()[0]: line for line in _OF_MANY}
 _LINE = re.compile(r"((?:-\w, )?--[\w-]+)? ?(\S*)(?:  (.+))?")
 _DEFAULT = re.compile(r"\(default: (\S+)\)$")
 
 
-def _params(table: str, names: Sequence[str] = (), **more: Any) -> list[click.Parameter]:
+def _params(lines: Iterable[str], names: Sequence[str] = (), **more: Any) -> list[click.Parameter]:
     """The options of a table, each a line such as `--limit N  how many (default: 10)`.
 
     What does not begin with a dash is an argument; […] may be left out, … may be given several times.
     `names` are those of the function: one that Python has already is there with a `_` behind it.
     """
-    return [_param(line, names, more) for line in table.splitlines()]
+    return [_param(_SHARED.get(line, line), names, more) for line in lines]
 
 
 def _param(line: str, names: Sequence[str], more: Mapping[str, Any]) -> click.Parameter:
@@ -336,36 +324,38 @@ def _param(line: str, names: Sequence[str], more: Mapping[str, Any]) -> click.Pa
     return click.Option([*options.split(", "), name], **more)
 
 
-_KEPT = """\
---root DIR  the folder that holds the memory
---profile NAME  the memory with this name, under ~/.memolith/profiles
---set KEY=VALUE...  use another value for a setting this once; may be repeated
---json  print JSON for programs
---debug  show where an error came from"""
-_SHOWN = """\
--h, --help  show help and examples, and stop
---version  show the version, and stop"""
-_of_all = partial(_params, expose_value=False, is_eager=True)
-GLOBAL_OPTIONS = (*_of_all(_KEPT, callback=_keep), *_of_all(_SHOWN, callback=_show))
+GLOBAL_OPTIONS = (
+    *_params(_OF_ALL[:5], callback=_keep, expose_value=False, is_eager=True),
+    *_params(_OF_ALL[5:], callback=_show, expose_value=False, is_eager=True),
+)
 
 
 class Command(click.Command):
     """A command made of a function and its docstring. Options and words may be mixed."""
 
-    def __init__(self, name: str, function: Callable[..., Any], help_text: str = "", **more: Any):
+    def __init__(
+        self,
+        name: str,
+        function: Callable[..., Any],
+        help_text: str = "",
+        *,
+        reads: bool = False,
+        **more: Any,
+    ):
         """The docstring, or `help_text`, has the help, the options and examples."""
 
         @click.pass_obj
         def run(call: Call, /, **values: Any) -> None:
-            steps = function(call, **values)
-            if steps is not None:
-                call.show(steps)
+            with ExitStack() as stack:
+                if "memory" in function.__annotations__:
+                    values["memory"] = stack.enter_context(call.open(reads=reads))
+                call.show(function(call, **values) or ())
 
         text = cleandoc(help_text or function.__doc__ or "")
         text, _, examples = text.partition("\nExamples:\n")
         text, _, options = text.partition("\nOptions:\n")
         names = function.__code__.co_varnames
-        params = [*_params(cleandoc(options), names), *GLOBAL_OPTIONS]
+        params = [*_params(cleandoc(options).splitlines(), names), *GLOBAL_OPTIONS]
         super().__init__(
             name, callback=run, params=params, help=text.rstrip(), add_help_option=False, **more
         )
@@ -401,7 +391,7 @@ class Group(Command, click.Group):
 
     def __init__(self, name: str, function: Callable[..., Any], help_text: str = "", default: str = "", **more: Any):  # fmt: skip
         """Without an action or a default it says what is missing, instead of showing help."""
-        more = {"subcommand_metavar": "ACTION ...", "no_args_is_help": False} | more
+        more = {"subcommand_metavar": "ACTION ...", "no_args_is_help": False, **more}
         super().__init__(name, function, help_text, **more)
         self.default, self.callback = default, None
 
@@ -418,20 +408,19 @@ class Group(Command, click.Group):
         self.format_commands(ctx, formatter)
         click.Command.format_options(self, ctx, formatter)
 
-    def action(self, name: str) -> Callable[[Callable[..., Any]], Command]:
-        """Make an action of a function."""
+    def action(self, name: str, **how: Any) -> Callable[[Callable[..., Any]], Command]:
+        """Make an action of a function, as `command` makes a command."""
 
         def make(function: Callable[..., Any]) -> Command:
-            made = Command(name, function)
-            self.add_command(made)
+            self.add_command(made := command(name, **how)(function))
             return made
 
         return make
 
 
-def command(name: str = "") -> Callable[[Callable[..., Any]], Command]:
-    """Make a command of a function."""
-    return lambda function: Command(name or function.__name__, function)
+def command(name: str = "", *, reads: bool = False) -> Callable[[Callable[..., Any]], Command]:
+    """Make a command of a function; `reads` is as for `Call.open`."""
+    return lambda function: Command(name or function.__name__, function, reads=reads)
 
 
 def group(default: str = "") -> Callable[[Callable[..., Any]], Group]:

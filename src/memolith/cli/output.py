@@ -10,19 +10,18 @@ import os
 import re
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from datetime import datetime
 from functools import cached_property, partial
 from io import StringIO, TextIOWrapper
-from typing import TYPE_CHECKING, Any, TextIO
+from operator import attrgetter
+from typing import Any, TextIO
 
 from memolith.clock import monotonic
 from memolith.errors import StorageError
 from memolith.text.cleaning import clean, one_line, spelled
-from memolith.types import Plain
-
-if TYPE_CHECKING:
-    from memolith.types import Progress
+from memolith.types import Plain, Progress, wire_names
 
 # The largest text a setting can allow; a longer one is an error, and does not fill our memory.
 MAX_BYTES = 16_777_216
@@ -143,6 +142,46 @@ def report(title: str, subject: str = "", *lines: tuple[str, object]) -> None:
     """Print in bold what was done, to what it was done, and `pairs`."""
     say(bold(title), f"  {subject}".rstrip())
     pairs(*lines)
+
+
+def facts(found: Plain, names: str = "") -> Iterator[tuple[str, str]]:
+    """The values of a result and their names, to print as pairs: those that are named, or all."""
+    for name in names.split() or wire_names(type(found)):  # type: ignore[arg-type]
+        value = getattr(found, name)
+        for one in value if isinstance(value, tuple | list) else (value,):
+            yield "size" if name == "bytes" else name.replace("_", " "), shown(one, name)
+
+
+def listing(found: Iterable[object], columns: str, heads: str = "") -> None:
+    """Print a table of things: of each, the values that are named."""
+    names = columns.split()
+    table(
+        ([shown(attrgetter(name)(one), name) for name in names] for one in found), heads or columns
+    )
+
+
+def shown(value: object, name: str = "") -> str:
+    """A value with this name as people read it; "" if there is nothing to say."""
+    if not value:
+        return ""
+    match value:
+        case int():
+            text = size(value) if name == "bytes" else f"{value:,}"
+        case float():
+            text = f"{value:.2f}"
+        case datetime():
+            text = f"{value.astimezone():%Y-%m-%d %H:%M}"
+        case Mapping():
+            text = " · ".join(f"{key} {shown(one)}" for key, one in value.items() if one)
+        case _:
+            text = str(value)
+    return text
+
+
+def size(number: float) -> str:
+    """A number of bytes."""
+    power = min(len(str(int(number))) - 1, 9) // 3
+    return f"{number / 1000**power:.{min(power, 1)}f} {('bytes', 'kB', 'MB', 'GB')[power]}"
 
 
 def pairs(*lines: tuple[str, object]) -> None:
@@ -347,6 +386,18 @@ def _looked_at() -> bytearray:
     if _Look.stream is not sys.stdin:
         _Look.stream, _Look.data = sys.stdin, bytearray()
     return _Look.data
+
+
+def at_terminal() -> bool:
+    """Whether there is a person to ask."""
+    return sys.stdin is not None and sys.stdin.isatty()
+
+
+def confirmed(question: str) -> bool:
+    """Ask the person at the terminal; anything but yes is no."""
+    sys.stderr.write(f"{question} [y/N] ")
+    sys.stderr.flush()
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
 def is_piped() -> bool:

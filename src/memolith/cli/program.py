@@ -70,14 +70,10 @@ def has_answered(words: Sequence[str]) -> bool:
 
 def _options(words: Sequence[str]) -> Mapping[str, str] | None:
     """The memory that a command line names; None if it is not that of a plain hook."""
-    match list(words):
-        case ["context"] | ["session-start", "--hook"]:
+    plain = ["context"] if words[0] == "context" else ["session-start", "--hook"]
+    match words[len(plain) :]:
+        case [] if words == plain:
             return {}
-        case ["context", ("--root" | "--profile") as name, value] | [
-            "session-start",
-            "--hook",
-            ("--root" | "--profile") as name,
-            value,
-        ]:
+        case ["--root" | "--profile" as name, value] if words == [*plain, name, value]:
             return {name: value}
     return None

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
 import socket
-import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from copy import copy
-from dataclasses import asdict
 from functools import partial
-from typing import TYPE_CHECKING
+from queue import SimpleQueue
+from typing import TYPE_CHECKING, Any
 
 from memolith.cli import output
-from memolith.cli.options import Call, Steps, UsageError, command, kind_of
+from memolith.cli.options import Call, Steps, UsageError, command
 from memolith.errors import ConfigError, MemolithError
 
 if TYPE_CHECKING:
     from memolith.config.setting import Value
+    from memolith.jobs.reports import JobReport
     from memolith.memory import Memory
 
 
@@ -106,9 +107,10 @@ def open_page(call: Call, link: bool) -> None:
     with _open(call, "rest", {}) as memory:
         make_if_new(memory)
         if server := running_server(memory):
-            _lead_to_page(call, memory, server, link=link)
+            call.show(_lead_to_page(call, memory, server, link=link))
         else:
-            _serve(call, memory, "warning", lambda url: _lead_to_page(call, memory, url, link=link))
+            ready = partial(_lead_to_page, call, memory, link=link)
+            _serve(call, memory, "warning", lambda url: call.show(ready(url)))
 
 
 def running_server(memory: Memory) -> str:
@@ -122,23 +124,22 @@ def running_server(memory: Memory) -> str:
     return _url(*address) if address and health_answer(*address) == HEALTHY else ""
 
 
-def _lead_to_page(call: Call, memory: Memory, server: str, *, link: bool) -> None:
-    from memolith.web.signing_in import file_url, write_code
+def _lead_to_page(call: Call, memory: Memory, server: str, *, link: bool) -> Steps:
+    import webbrowser
+
+    from memolith.web.signing_in import PageLink, file_url, write_code
 
     url = write_code(memory.root, server, memory.jobs.clock)
-    if call.json:
-        output.say_json({"url": url})
-    elif link:
+    yield PageLink(url=url)
+    if link:
         output.say(url)
+    # The code is in no command line, where other users could read it: the file leads there.
+    elif webbrowser.open(file_url(memory.root)):
+        output.report("Opened", file_url(memory.root))
     else:
-        import webbrowser
-
-        # The code is in no command line, where other users could read it: the file leads there.
-        opened = webbrowser.open(file_url(memory.root))
-        output.report("Opened" if opened else "Open this", file_url(memory.root))
-        if not opened:
-            output.note("No browser was found here. To print the address: memolith open --link")
-    sys.stdout.flush()
+        output.report("Open this", file_url(memory.root))
+        output.note("No browser was found here. To print the address: memolith open --link")
+    output.finish()
 
 
 def _url(host: str, port: int) -> str:
@@ -217,29 +218,26 @@ def make_if_new(memory: Memory) -> None:
 
 def announce(call: Call, memory: Memory, sock: socket.socket, path: str = "") -> None:
     """Say where `memory` is served; people are warned if that is not this machine alone."""
-    from memolith.jobs.server_files import TOKEN, note_address
+    from memolith.jobs.server_files import TOKEN, Serving, note_address
 
     host, port = sock.getsockname()[:2]
     note_address(memory.root, host, port)
-    url = _url(host, port) + path
     token_file = os.path.join(memory.root, TOKEN)
-    if call.json:
-        output.say_json({"url": url, "token_file": token_file, "pid": os.getpid()})
-    else:
-        output.report("Serving", f"{memory.root}  at  {url}", ("token", token_file))
+    serving = Serving(url=_url(host, port) + path, token_file=token_file, pid=os.getpid())
+
+    def steps() -> Steps:
+        yield serving
+        output.report("Serving", f"{memory.root}  at  {serving.url}", ("token", token_file))
         if not host.startswith("127.") and host != "::1":
             output.warn("Others on the network can reach this, unencrypted.")
-    sys.stdout.flush()
+
+    call.show(steps())
+    output.finish()
 
 
 @command()
 def token(
-    call: Call,
-    choice: str | None,
-    name: str | None,
-    header: bool,
-    rotate: bool,
-    **limits: int | None,
+    call: Call, choice: str | None, name: str | None, header: bool, rotate: bool, **limits: Any
 ) -> Steps:
     """Show the token that callers of `memolith serve` must send; it is made when there is none yet.
 
@@ -267,57 +265,38 @@ def token(
         memolith token remove ana
         memolith token list
     """
-    if choice in ("remove", "list"):
-        yield from _granted(call, choice, name)
-        return
-    if choice == "add":
-        given = {one.removeprefix("max_"): limit or 0 for one, limit in limits.items()}
-        text, more = _grant(call, name, given), {"profile": name}
-    else:
-        from memolith.jobs.server_files import TOKEN, server_token
+    from memolith.jobs.server_files import TOKEN, Token, server_token
 
+    if choice is None:
         with call.open() as memory:
             text = server_token(memory.root, memory.config.store, rotate=rotate)
-            more = {"file": os.path.join(memory.root, TOKEN)}
-    yield {"token": text, **more}
-    output.say(f"Authorization: Bearer {text}" if header else text)
+        done = Token(token=text, file=os.path.join(memory.root, TOKEN))
+    else:
+        from memolith.rest import tokens
 
-
-def _granted(call: Call, action: str, name: str | None) -> Steps:
-    """The profiles that have a token; or take the token of one away."""
-    from memolith.rest.tokens import FILE, read_grants, remove_grant
-
-    profile, loaded = call.load({}, use_default=True)
-    if action == "list":
-        grants = read_grants(os.path.join(profile.home, FILE))
-        yield {"profiles": grants}
-        for one in grants:
-            output.say(
-                "  ".join([one.profile, *(f"{k}={n}" for k, n in asdict(one.limits).items() if n)])
-            )
-        return
-    if not remove_grant(profile.home, loaded.config.store, _named(name, action)):
-        raise UsageError(f"{name} has no token.", hint="memolith token list")
-    yield {"profile": name}
-    output.report("Removed", f"the token of {name}")
-
-
-def _grant(call: Call, name: str | None, limits: dict[str, int]) -> str:
-    """A new token for a profile, which may be new itself."""
-    from memolith.rest.tokens import Limits, add_grant
-
-    profile, loaded = call.load({}, use_default=True)
-    named = copy(call)
-    named.profile, named.root = _named(name, "add"), None
-    with named.open(create=True) as memory:
-        make_if_new(memory)
-    return add_grant(profile.home, loaded.config.store, named.profile, Limits(**limits))
-
-
-def _named(name: str | None, action: str) -> str:
-    if name is None:
-        raise UsageError("NAME is missing.", hint=f"memolith token {action} ana")
-    return name
+        profile, loaded = call.load({}, use_default=True)
+        home, store = profile.home, loaded.config.store
+        if choice == "list":
+            grants = tokens.read_grants(os.path.join(home, tokens.FILE))
+            yield tokens.Granted(tuple(grants))
+            output.listing(grants, "profile limits")
+            return
+        if name is None:
+            raise UsageError("NAME is missing.", hint=f"memolith token {choice} ana")
+        if choice == "remove":
+            if not tokens.remove_grant(home, store, name):
+                raise UsageError(f"{name} has no token.", hint="memolith token list")
+            yield tokens.Removed(profile=name)
+            output.report("Removed", f"the token of {name}")
+            return
+        named = copy(call)
+        named.profile, named.root = name, None
+        with named.open(create=True) as memory:
+            make_if_new(memory)
+        most = tokens.Limits(**{one.removeprefix("max_"): n or 0 for one, n in limits.items()})
+        done = Token(token=tokens.add_grant(home, store, name, most), profile=name)
+    yield done
+    output.say(f"Authorization: Bearer {done.token}" if header else done.token)
 
 
 @command()
@@ -339,7 +318,7 @@ def maintain(call: Call, once: bool, all_: bool) -> Steps:
     """
     from memolith.cli.jobs import show_report  # loads all that jobs need
     from memolith.config.sections import scheduled_jobs
-    from memolith.jobs.reports import JobList, JobReport
+    from memolith.jobs.reports import JobList
     from memolith.jobs.scheduler import maintain as run_due
 
     def show(report: JobReport) -> None:
@@ -347,13 +326,10 @@ def maintain(call: Call, once: bool, all_: bool) -> Steps:
             show_report(call, report)
 
     reports: list[JobReport] = []
-    unkept = (
-        partial(_unkept, call) if all_ else nullcontext
-    )  # one alone says by its error what is wrong
     with ExitStack() as stack:
         memories: list[Memory] = []
         for one in _profiles(call) if all_ else [call]:
-            with unkept(one.profile):
+            with _keeping(call, one.profile, of_many=all_):
                 memories.append(stack.enter_context(one.open()))
         is_on = any(scheduled_jobs(one.config) for one in memories)
         kept = [one for one in memories if one.profile.exists and scheduled_jobs(one.config)]
@@ -363,7 +339,7 @@ def maintain(call: Call, once: bool, all_: bool) -> Steps:
         for memory in kept:
             if all_:
                 output.note(f"{memory.profile.name}:")
-            with unkept(memory.profile.name):
+            with _keeping(call, memory.profile.name, of_many=all_):
                 reports += run_due(memory.jobs, say=output.note, tell=show)
     yield JobList(tuple(reports))
     if not is_on:
@@ -372,13 +348,29 @@ def maintain(call: Call, once: bool, all_: bool) -> Steps:
         output.note("Nothing is due.")
 
 
+def _keep_schedules(kept: Iterable[Memory], show: Callable[[JobReport], None]) -> None:
+    from memolith.jobs.scheduler import Scheduler
+
+    told: SimpleQueue[JobReport | str | None] = SimpleQueue()  # None ends it
+    signal.signal(signal.SIGTERM, lambda *_: told.put(None))
+    with ExitStack() as stack:
+        for memory in kept:
+            scheduler = Scheduler(memory.jobs, tell=told.put, say=told.put)
+            scheduler.start()
+            stack.callback(scheduler.stop)
+        while (one := told.get()) is not None:
+            output.note(one) if isinstance(one, str) else show(one)
+
+
 @contextmanager
-def _unkept(call: Call, profile: str | None) -> Iterator[None]:
-    """The others are kept although this one cannot be."""
+def _keeping(call: Call, profile: str | None, *, of_many: bool) -> Iterator[None]:
+    """Of many profiles, those that can be kept are kept although others cannot."""
     try:
         yield
     except MemolithError as error:
-        _, call.code = kind_of(error)
+        if not of_many:
+            raise
+        call.failed(error)
         output.warn(f"{profile}: {error.message}")
 
 
@@ -393,23 +385,3 @@ def _profiles(call: Call) -> Iterator[Call]:
             one = copy(call)
             one.profile = name
             yield one
-
-
-def _keep_schedules(kept: Sequence[Memory], show: Callable[..., None]) -> None:
-    import signal
-    from queue import SimpleQueue
-
-    from memolith.jobs.reports import JobReport
-    from memolith.jobs.scheduler import Scheduler
-
-    told: SimpleQueue[JobReport | str | None] = SimpleQueue()  # None ends it
-    signal.signal(signal.SIGTERM, lambda *_: told.put(None))
-    schedulers = [Scheduler(memory.jobs, tell=told.put, say=told.put) for memory in kept]
-    for scheduler in schedulers:
-        scheduler.start()
-    try:
-        while (one := told.get()) is not None:
-            output.note(one) if isinstance(one, str) else show(one)
-    finally:
-        for scheduler in schedulers:
-            scheduler.stop()

@@ -2,50 +2,29 @@
 
 from __future__ import annotations
 
-import math
 import os
 import pwd
 import shlex
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, replace
 from functools import partial
 
-from memolith.approvals import is_approved, read_approvals
+from memolith import reports
+from memolith.approvals import is_approved
 from memolith.cli import output
-from memolith.cli.options import (
-    OK,
-    UNHEALTHY,
-    Call,
-    Steps,
-    UsageError,
-    at_terminal,
-    command,
-    confirmed,
-    group,
-    kind_of,
-    suggestion,
-)
+from memolith.cli.options import UNHEALTHY, Call, Steps, UsageError, command, group, suggestion
 from memolith.clock import Clock
-from memolith.config import edit
-from memolith.config.load import (
-    LoadedConfig,
-    known_setting,
-    open_profile,
-    settings_from_flags,
-    with_line,
-)
+from memolith.config import edit, load
 from memolith.config.sections import SCHEDULED, SECTIONS, SETTINGS, setting_value
 from memolith.config.setting import ARGUMENT, toml_value
 from memolith.errors import NotFoundError
 from memolith.files.folder import SECOND_NAME
-from memolith.jobs.reports import Check, DoctorReport, Status
-from memolith.jobs.trust import Survey, survey, withdraw
-from memolith.jobs.trust import approve as approve_folder
-from memolith.memory import open_store
+from memolith.jobs import trust as approvals
+from memolith.jobs.reports import Check
+from memolith.memory import Memory, open_store
 from memolith.profile import Profile
-from memolith.reports import InitReport, SettingChange, SettingProblem, Settings, SettingValue
 from memolith.store import Store
 from memolith.text.wording import counted, refused_chunks
 
@@ -72,7 +51,7 @@ def init(call: Call, dir: str | None, git: bool, yes: bool) -> Steps:  # noqa: A
     Options:
         [DIR]  as --root DIR
         --git  keep it in git, where two machines' records are merged
-        --yes  do not ask
+        --yes
 
     Examples:
         memolith init
@@ -84,21 +63,23 @@ def init(call: Call, dir: str | None, git: bool, yes: bool) -> Steps:  # noqa: A
         raise UsageError("DIR is given twice.", hint="Leave out --root and --profile.")
     call.root = dir or call.root
     with call.open(create=True) as memory:
-        # What the environment names is approved for one process, what is typed here for good.
-        is_named = memory.profile.found_by == "argument" and call.root
-        if is_named:
-            _ask_about_old_memory(call, memory.profile, git=git, yes=yes)
-        made = memory.init()
+        profile = memory.profile
         in_git: tuple[str, ...] = ()
+        # What the environment names is approved for one process, what is typed here for good.
+        is_named = profile.found_by == "argument" and call.root
+        if is_named and _is_unknown(profile) and (found := approvals.survey(profile.root)):
+            again = f"memolith init {'--git ' * git}{shlex.quote(profile.root)} --yes"
+            _ask_about_memory(call, found, again, yes=yes)
+        made = memory.init()
         if is_named:
-            approve_folder(memory.root, memory.profile.home, Clock().now())
+            approvals.approve(memory.root, profile.home, Clock().now())
         if git:
             from memolith.jobs.machines import set_up_git
 
             in_git = set_up_git(memory.root, memory.config.store)
         else:
-            _keep_out_of_git(memory.root, asks=at_terminal() and not call.json and not yes)
-    yield InitReport(profile=memory.profile.name, root=memory.root, made=made, git=in_git)
+            _keep_out_of_git(memory.root, asks=output.at_terminal() and not call.json and not yes)
+    yield reports.InitReport(profile=profile.name, root=memory.root, made=made, git=in_git)
     for path in made:
         output.report("Made", path)
     for sentence in in_git:
@@ -107,14 +88,11 @@ def init(call: Call, dir: str | None, git: bool, yes: bool) -> Steps:  # noqa: A
     output.say("This memory is in " if is_new else "Everything was there already, in ", memory.root)
 
 
-def _ask_about_old_memory(call: Call, profile: Profile, *, git: bool, yes: bool) -> None:
-    """Let the user approve a memory that is already in the folder."""
-    is_at_home = os.path.realpath(profile.root).startswith(os.path.realpath(profile.home) + os.sep)
-    if profile.exists and not is_at_home and not is_approved(profile.root, profile.home):
-        found = survey(profile.root)
-        again = f"memolith init {'--git ' * git}{shlex.quote(profile.root)} --yes"
-        if found:
-            _ask_about_memory(call, found, again, yes=yes)
+def _is_unknown(profile: Profile) -> bool:
+    """Whether the folder was there before, and neither is below the user's home nor approved."""
+    ours = os.path.realpath(profile.home) + os.sep
+    is_ours = os.path.realpath(profile.root).startswith(ours)
+    return profile.exists and not is_ours and not is_approved(profile.root, profile.home)
 
 
 def _keep_out_of_git(root: str, *, asks: bool) -> None:
@@ -122,16 +100,13 @@ def _keep_out_of_git(root: str, *, asks: bool) -> None:
     from memolith.jobs.checks import place
 
     _, exposed = place.private_files_in_git(root)
-    if not exposed:
-        return
-    lines = " ".join(place.IGNORE_LINES.split())
-    if not asks:
-        file = os.path.join(root, place.IGNORE_FILE)
+    lines, file = " ".join(place.IGNORE_LINES.split()), os.path.join(root, place.IGNORE_FILE)
+    if exposed and not asks:
         output.note(f"To keep the memory out of git, add to {file}: {lines}")
-        return
-    output.note(f"{root} is in a git work tree, and git does not ignore the memory.")
-    if confirmed(f"Add to {place.IGNORE_FILE}: {lines}?"):
-        place.ignore_private_files(root)
+    elif exposed:
+        output.note(f"{root} is in a git work tree, and git does not ignore the memory.")
+        if output.confirmed(f"Add to {place.IGNORE_FILE}: {lines}?"):
+            place.ignore_private_files(root)
 
 
 @command()
@@ -146,43 +121,42 @@ def trust(call: Call, dir: str | None, list_: bool, remove: bool, yes: bool) -> 
         [DIR]  the folder of the memory
         --list  show the approved folders
         --remove  take the approval of DIR back
-        --yes  do not ask
+        --yes
 
     Examples:
         memolith trust ~/work/project
         memolith trust --list
     """
-    profile, _ = open_profile(dir or call.root, lenient=True, use_default=True)
+    profile, _ = load.open_profile(dir or call.root, lenient=True, use_default=True)
     root, home = profile.unapproved or profile.root, profile.home
     if list_:
-        folders = list(_approved(home))
-        yield {"folders": folders}
-        unused = {"missing": ", not used: missing", "other owner": ", not used: other owner"}
-        for path, approved, state in (one.values() for one in folders):
-            output.say(f"{path}  approved {str(approved)[:10]}{unused.get(str(state), '')}")
-        if not folders:
+        known = approvals.approved_folders(home)
+        yield known
+        output.listing(known.folders, "root state approved")
+        if not known.folders:
             output.note("No folder is approved yet: memolith trust DIR")
-    elif remove:
-        path = withdraw(root, home)
-        yield {"root": path, "approved": False}
-        output.report("No longer approved", path)
-    else:
-        found = survey(root) if os.path.isdir(root) else None
-        if found is None:
-            make = f"To make one: memolith init {shlex.quote(root)}"
-            raise NotFoundError(f"There is no memory in {root}.", name=root, hint=make)
-        _ask_about_memory(call, found, f"memolith trust {shlex.quote(root)} --yes", yes=yes)
-        approve_folder(root, home, Clock("").now())
-        yield {**found.to_dict(), "approved": True}
-        output.report("Approved", found.root)
+        return
+    if remove:
+        gone = approvals.withdraw(root, home)
+        yield gone
+        output.report("No longer approved", gone.root)
+        return
+    found = approvals.survey(root) if os.path.isdir(root) else None
+    if found is None:
+        make = f"To make one: memolith init {shlex.quote(root)}"
+        raise NotFoundError(f"There is no memory in {root}.", name=root, hint=make)
+    _ask_about_memory(call, found, f"memolith trust {shlex.quote(root)} --yes", yes=yes)
+    approvals.approve(root, home, Clock("").now())
+    yield replace(found, approved=True)
+    output.report("Approved", found.root)
 
 
-def _ask_about_memory(call: Call, found: Survey, again: str, *, yes: bool) -> None:
+def _ask_about_memory(call: Call, found: approvals.Survey, again: str, *, yes: bool) -> None:
     """Show what would be approved and ask; without a terminal, `again` is the way to say yes."""
     files = counted(found.files, "Markdown file")
     holds = f"{found.root} holds {counted(found.records, 'record')} in {files}"
     if found.newest_change:
-        holds += f", changed last on {found.newest_change.astimezone():%Y-%m-%d %H:%M}"
+        holds += f", changed last on {output.shown(found.newest_change)}"
     if found.owner != os.geteuid():
         owner = f"user {found.owner}"
         with suppress(KeyError):
@@ -193,15 +167,8 @@ def _ask_about_memory(call: Call, found: Survey, again: str, *, yes: bool) -> No
         call.ask("Let your agents use this memory?", sure=again)
 
 
-def _approved(home: str) -> Iterator[dict[str, object]]:
-    for path, known in sorted(read_approvals(home).items()):
-        state = "approved" if is_approved(path, home) else "other owner"
-        state = state if os.path.isdir(path) else "missing"
-        yield {"root": path, "approved": known.get("approved"), "state": state}
-
-
-@command()
-def status(call: Call) -> Steps:
+@command(reads=True)
+def status(call: Call, memory: Memory) -> Steps:
     """Show which memory is used, what it holds, and how far its index is.
 
     Examples:
@@ -209,49 +176,32 @@ def status(call: Call) -> Steps:
     """
     from memolith.jobs.scheduler import notices
 
-    with call.open(reads=True) as memory:
-        found = memory.status()
-        schedule = list(notices(memory.config, memory.profile))
-    call.see = "doctor"
+    found, call.see = memory.status(), "doctor"
     yield found
-    output.pairs(*_status_lines(call, found), *schedule)
-    call.warn(found.index.warnings if found.index else ())
-
-
-def _status_lines(call: Call, found: Status) -> Iterator[tuple[str, object]]:
-    yield from {"profile": found.profile, "folder": found.root}.items()
+    where = ("profile", found.profile), ("folder", found.root)
     if not found.initialised:
-        yield "", "Nothing remembered yet. The first record makes the folder."
+        output.pairs(*where, ("", "Nothing remembered yet. The first record makes the folder."))
         return
-    yield "records", f"{found.records:,}"
-    for name in ("notes", "daily_logs", "turns", "archived", "forgotten", "backups"):
-        count = getattr(found, name)
-        yield "chat turns" if name == "turns" else name.replace("_", " "), count and f"{count:,}"
-    yield "size", _size(found.bytes)
-    index = found.index
-    if index is None or not index.exists:
-        yield "index", "none yet; the first search or `memolith sync` makes it"
-    elif index.damaged:
-        now = call.again("sync --rebuild")
-        yield "index", f"damaged: the next search makes it again, or now: {now}"
-    else:
-        held = f"{counted(index.files, 'file')}, {counted(index.chunks, 'chunk')}"
-        behind = f"{counted(index.changed, 'file')} changed since the last sync"
-        state = behind if index.changed else "in line with the files"
-        yield "index", f"{held}, {_size(index.bytes)}; {state}"
-        yield "model", index.model or "none yet"
-        unembedded = (
-            f"{counted(index.without_vector, 'chunk')} not embedded yet: found by words only"
+    held = "records notes daily_logs turns archived forgotten backups bytes"
+    output.pairs(*where, *output.facts(found, held), *notices(memory.config, memory.profile))
+    output.report("Index", _index_state(call, found.index))
+    if index := found.index:
+        unembedded = index.without_vector and counted(index.without_vector, "chunk")
+        output.pairs(
+            *output.facts(index, "files chunks bytes model"),
+            ("", unembedded and f"{unembedded} not embedded yet: found by words only"),
+            ("", index.refused and refused_chunks(index.refused)),
         )
-        yield "", index.without_vector and unembedded
-        yield "", index.refused and refused_chunks(index.refused)
+        call.warn(index.warnings)
 
 
-def _size(number: float) -> str:
-    if number < 1000:
-        return f"{number:.0f} bytes"
-    power = min(int(math.log10(number)) // 3, 3)
-    return f"{number / 1000**power:.1f} {('', 'kB', 'MB', 'GB')[power]}"
+def _index_state(call: Call, index: reports.IndexStatus | None) -> str:
+    if index is None or not index.exists:
+        return "none yet; the first search or `memolith sync` makes it"
+    if index.damaged:
+        return f"damaged: the next search makes it again, or now: {call.again('sync --rebuild')}"
+    behind = index.changed and f"{counted(index.changed, 'file')} changed since the last sync"
+    return behind or "in line with the files"
 
 
 @command()
@@ -263,29 +213,39 @@ def doctor(call: Call, fix: bool, yes: bool) -> Steps:
 
     Options:
         --fix  mend what can be mended without touching anybody's words: modes, the work of a killed writer, left-over files; asks before it copies files with a second name
-        --yes  do not ask
+        --yes
 
     Examples:
         memolith doctor --fix
     """
-    given = settings_from_flags(call.set)
+    given = load.settings_from_flags(call.set)
     profile, loaded = call.load(given, lenient=True, use_default=not fix)
     with open_store(Store(profile, loaded, given), "cli") as memory:
         report = memory.doctor(fix=fix, copy_linked=fix and yes)
         linked = [check.message for check in report.checks if SECOND_NAME in check.message]
-        if fix and linked and at_terminal() and not call.json:
+        if fix and linked and output.at_terminal() and not call.json:
             output.note("\n".join(linked))
-            if confirmed("Keep their content, each in a file of its own?"):
+            if output.confirmed("Keep their content, each in a file of its own?"):
                 again = memory.doctor(fix=True, copy_linked=True)
                 report = replace(again, mended=(*report.mended, *again.mended))
-    checks = (
-        replace(one, hint=one.hint and call.here(one.hint))
-        for one in _with_hosts(call, report.checks)
-    )
-    report = replace(report, checks=tuple(checks))
+    every = _with_hosts(call, report.checks)
+    checks = tuple(replace(one, hint=one.hint and call.here(one.hint)) for one in every)
+    report = replace(report, checks=checks)
     call.code = call.code if report.healthy else UNHEALTHY
     yield report
-    _print_checks(report)
+    for sentence in report.mended:
+        output.say(f"Mended: {sentence}")
+    width = max(len(check.label) for check in checks)
+    column = 0 if (sys.stdout.encoding or "").lower().startswith("utf") else 1
+    for check in checks:
+        look = _SIGNS[check.status]
+        output.paragraph(f"{look[column]} {check.label:{width}}  ", check.message, label=look[2])
+        if check.hint:
+            output.paragraph(" " * (width + 4), check.hint, body=output.dim)
+    statuses = [check.status for check in checks]
+    counts = {"error": statuses.count("error"), "warning": statuses.count("warn")}
+    found = ", ".join(counted(number, kind) for kind, number in counts.items() if number)
+    output.say(f"{found}." if found else "Nothing is wrong.")
 
 
 def _with_hosts(call: Call, checks: tuple[Check, ...]) -> list[Check]:
@@ -305,25 +265,8 @@ def _with_hosts(call: Call, checks: tuple[Check, ...]) -> list[Check]:
     return sorted(found, key=lambda check: WORST_FIRST.index(check.status))
 
 
-def _print_checks(report: DoctorReport) -> None:
-    """Print what was found, worst first, in the colour of its status."""
-    for sentence in report.mended:
-        output.say(f"Mended: {sentence}")
-    width = max(len(check.label) for check in report.checks)
-    column = 0 if (sys.stdout.encoding or "").lower().startswith("utf") else 1
-    for check in report.checks:
-        look = _SIGNS[check.status]
-        output.paragraph(f"{look[column]} {check.label:{width}}  ", check.message, label=look[2])
-        if check.hint:
-            output.paragraph(" " * (width + 4), check.hint, body=output.dim)
-    statuses = [check.status for check in report.checks]
-    counts = {"error": statuses.count("error"), "warning": statuses.count("warn")}
-    found = ", ".join(counted(number, kind) for kind, number in counts.items() if number)
-    output.say(f"{found}." if found else "Nothing is wrong.")
-
-
 @command()
-def sync(call: Call, rebuild: bool) -> Steps:
+def sync(call: Call, memory: Memory, rebuild: bool) -> Steps:
     """Bring the index in line with the files.
 
     Every search does this too; after a large import it is nicer to do it once, and to watch. With --rebuild the
@@ -335,13 +278,11 @@ def sync(call: Call, rebuild: bool) -> Steps:
     Examples:
         memolith sync --rebuild
     """
-    with call.open() as memory, output.progress("Indexing", "files") as bar:
+    del call
+    with output.progress("Indexing", "files") as bar:
         report = memory.index.rebuild(bar) if rebuild else memory.index.sync(bar)
     yield report
-    indexed = f"{report.indexed:,} indexed ({counted(report.chunks, 'chunk')})"
-    done = [indexed] * bool(report.indexed) + [f"{report.removed:,} removed"] * bool(report.removed)
-    parts = (counted(report.files, "file"), ", ".join(done))
-    output.report("In sync", "; ".join(filter(None, parts)))
+    output.report("In sync", "", *output.facts(report, "files indexed chunks removed"))
 
 
 @group()
@@ -362,26 +303,26 @@ def config() -> None:
     """
 
 
-def _load(call: Call, *, writes: bool = False) -> tuple[Profile, LoadedConfig]:
+def _load(call: Call, *, writes: bool = False) -> tuple[Profile, load.LoadedConfig]:
     """Leave out what is wrong in the files: how else could one look at it here, and mend it."""
-    return call.load(settings_from_flags(call.set), lenient=True, use_default=not writes)
+    return call.load(load.settings_from_flags(call.set), lenient=True, use_default=not writes)
 
 
-def _read(call: Call) -> LoadedConfig:
+def _read(call: Call) -> load.LoadedConfig:
     """The settings as they are now; what is wrong in the files is said, and the exit code tells it too."""
     _, loaded = _load(call)
     for problem in loaded.problems:
-        output.warn(with_line(problem))
+        output.warn(load.with_line(problem))
         output.note(call.here(problem.hint))
-        call.code = kind_of(problem)[1]
+        call.failed(problem)
     return loaded
 
 
-def _setting(loaded: LoadedConfig, name: str) -> SettingValue:
+def _setting(loaded: load.LoadedConfig, name: str) -> reports.SettingValue:
     return setting_value(loaded.config, loaded.origins, name)
 
 
-def _assignment(setting: SettingValue) -> str:
+def _assignment(setting: reports.SettingValue) -> str:
     return f"{setting.name} = {toml_value(setting.value)}"
 
 
@@ -391,7 +332,7 @@ def show(call: Call, section: str | None, origin: bool, changed: bool) -> Steps:
 
     Options:
         [SECTION]  only this section, such as search
-        --origin  also where each value comes from
+        --origin
         --changed  only what differs from the defaults
     """
     if section is not None and section not in SECTIONS:
@@ -400,10 +341,12 @@ def show(call: Call, section: str | None, origin: bool, changed: bool) -> Steps:
     every = (_setting(loaded, one) for one in SETTINGS if section in (None, one.split(".")[0]))
     chosen = tuple(one for one in every if not changed or one.value != one.default)
     problems = (
-        SettingProblem(name=x.setting, file=x.origin, message=with_line(x), hint=call.here(x.hint))
+        reports.SettingProblem(
+            name=x.setting, file=x.origin, message=load.with_line(x), hint=call.here(x.hint)
+        )
         for x in loaded.problems
     )
-    yield Settings(settings=chosen, problems=tuple(problems))
+    yield reports.Settings(settings=chosen, problems=tuple(problems))
     part = ""
     for one in chosen:
         if part != (part := one.name.partition(".")[0]):
@@ -420,28 +363,26 @@ def get(call: Call, key: str, origin: bool) -> Steps:
 
     Options:
         KEY  such as trim.max_records
-        --origin  also where each value comes from
+        --origin
     """
     loaded = _read(call)
-    known_setting(key, ARGUMENT)
+    load.known_setting(key, ARGUMENT)
     found = _setting(loaded, key)
     yield found
-    if origin:
-        output.say(f"{_assignment(found)}  {found.origin}")
-    else:  # bare, for scripts
-        output.say(found.value if isinstance(found.value, str) else toml_value(found.value))
+    bare = found.value if isinstance(found.value, str) else toml_value(found.value)  # for scripts
+    output.say(f"{_assignment(found)}  {found.origin}" if origin else bare)
 
 
 def _write(
     call: Call, make: Callable[..., edit.SettingChange], *, user: bool
-) -> tuple[str, bool, LoadedConfig]:
+) -> tuple[str, bool, load.LoadedConfig]:
     """Change a settings file: its path, whether it changed, and the settings as they are now."""
     from memolith.files.transaction import rewrite_file
 
     profile, loaded = _load(call, writes=not user)
     change = make(profile, for_user=user)
     changed = rewrite_file(change.path, change.apply, loaded.config.store)
-    loaded, call.code = _read(call), OK  # other mistakes do not undo it
+    loaded, call.code = _read(call), 0  # other mistakes do not undo it
     return change.path, changed, loaded
 
 
@@ -452,11 +393,11 @@ def set_(call: Call, key: str, value: str, user: bool) -> Steps:
     Options:
         KEY  such as trim.max_records
         VALUE  true, false, a number or text
-        --user  for all of your profiles
+        --user
     """
     file, _, loaded = _write(call, partial(edit.set_setting, name=key, text=value), user=user)
     written, now = SETTINGS[key].check(value, ARGUMENT), _setting(loaded, key)
-    yield SettingChange(**asdict(now), written=written, file=file)
+    yield reports.SettingChange(**asdict(now), written=written, file=file)
     output.report("Set", f"{key} = {toml_value(written)}  in {file}")
     if now.origin != file:
         output.note(f"Not in effect here, because of: {now.origin}")
@@ -473,11 +414,12 @@ def unset(call: Call, key: str, user: bool) -> Steps:
 
     Options:
         KEY  such as trim.max_records
-        --user  for all of your profiles
+        --user
     """
     file, removed, loaded = _write(call, partial(edit.unset_setting, name=key), user=user)
     now = _setting(loaded, key) if key in SETTINGS else None
-    yield {**(now.to_dict() if now else {"name": key}), "removed": removed, "file": file}
+    known = asdict(now) if now else {"name": key}
+    yield reports.SettingRemoval(**known, removed=removed, file=file)
     if removed:
         is_now = now and f"It is now: {_assignment(now)}  ({now.origin})"
         output.report("Unset", f"{key}  in {file}", ("", is_now))
@@ -489,6 +431,6 @@ def unset(call: Call, key: str, user: bool) -> Steps:
 def path(call: Call) -> Steps:
     """Print the two files that settings are read from."""
     profile, _ = _load(call)
-    files = {"profile": profile.settings_file, "user": profile.user_settings_file}
+    files = reports.SettingFiles(profile=profile.settings_file, user=profile.user_settings_file)
     yield files
-    output.pairs(*files.items())
+    output.pairs(*output.facts(files))

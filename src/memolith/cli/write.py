@@ -2,37 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from shlex import quote
-from typing import TYPE_CHECKING, Any
+from typing import Any
+from zoneinfo import ZoneInfo
 
 from memolith.cli import output
-from memolith.cli.options import (
-    STANDARD_INPUT,
-    Call,
-    Steps,
-    UsageError,
-    at_terminal,
-    command,
-    read_metadata,
-    read_standard_input,
-    text_of,
-)
+from memolith.cli.options import Call, Steps, UsageError, command, read_metadata, text_of
 from memolith.clock import Clock
 from memolith.memory import Memory
+from memolith.results import Turn, Turns
 from memolith.text.lines import handle
 from memolith.text.wording import counted
 from memolith.types import Record, SessionKind
 from memolith.visibility import visible
 
-if TYPE_CHECKING:
-    from memolith.results import Turn
-
 
 @command()
-def remember(call: Call, text: Sequence[str], **options: Any) -> Steps:
+def remember(call: Call, memory: Memory, text: Sequence[str], **options: Any) -> Steps:
     """Write one thing down, in today's daily log and in MEMORY.md, and say where.
 
     Options:
@@ -40,22 +30,22 @@ def remember(call: Call, text: Sequence[str], **options: Any) -> Steps:
         --expires WHEN  a day (2026-12-31), or a time from now (12h, 7d, 2w)
         --category NAME  any word; note, fact, preference, user-preference, decision … have a meaning (default: note)
         --session ID  the session it belongs to (default: main)
-        --kind main|dm|heartbeat|group  of the session: what a group writes is marked as from outside (default: main)
+        --kind
         --sensitivity public|private-user|secret|operational  who may see it (default: private-user)
         --keyword WORD...  a word to find it by; may be repeated
-        --confidence FRACTION  how sure it is, from 0 to 1 (default: 1)
-        --timestamp WHEN  when it was learned: a day or a moment of the past
+        --confidence
+        --timestamp
 
     Examples:
         memolith remember "Ana owns the release key" --category fact
         memolith remember "The build is red" --expires 7d
         git log -1 --format=%s | memolith remember
     """
-    return _write(call, Memory.remember, text_of(text), "Remembered", **options)
+    return _write(call, memory, Memory.remember, text_of(text), "Remembered", **options)
 
 
 @command()
-def save(call: Call, text: Sequence[str], title: str | None, **options: Any) -> Steps:
+def save(call: Call, memory: Memory, text: Sequence[str], **options: Any) -> Steps:
     """Write a note: a record in a file of its own, `memory/<category>/<date>-<title>.md`.
 
     Options:
@@ -63,21 +53,22 @@ def save(call: Call, text: Sequence[str], title: str | None, **options: Any) -> 
         --title TEXT  becomes the file's name (default: its first words)
         --category NAME  any word; note, fact, preference, user-preference, decision … have a meaning (default: fact)
         --session ID  the session it belongs to (default: main)
-        --kind main|dm|heartbeat|group  of the session: what a group writes is marked as from outside (default: main)
+        --kind
         --sensitivity public|private-user|secret|operational  who may see it (default: private-user)
         --keyword WORD...  a word to find it by; may be repeated
-        --confidence FRACTION  how sure it is, from 0 to 1 (default: 1)
-        --timestamp WHEN  when it was learned: a day or a moment of the past
+        --confidence
+        --timestamp
 
     Examples:
         memolith save "Releases happen on Tuesdays." --category fact --title "Release days"
         memolith save --title "Meeting with Ana" --category event < meeting.md
     """
-    return _write(call, Memory.save_note, text_of(text), "Saved", title=title or "", **options)
+    return _write(call, memory, Memory.save_note, text_of(text), "Saved", **options)
 
 
 def _write(
     call: Call,
+    memory: Memory,
     method: Callable[..., Record],
     text: str,
     done: str,
@@ -85,20 +76,21 @@ def _write(
     kind: SessionKind,
     **options: Any,
 ) -> Steps:
-    with call.open() as memory:
-        for name, read in {"timestamp": parse_timestamp, "expires": parse_expiry}.items():
-            if options.get(name):
-                options[name] = read(options[name], memory.config.profile.timezone)
-        options["keywords"] = options.pop("keyword")
-        yield from _written(call, memory, method(memory.via(kind=kind), text, **options), done)
+    for name in ("timestamp", "expires"):
+        if options.get(name):
+            zone, is_end = memory.config.profile.timezone, name == "expires"
+            options[name] = moment(options[name], zone, f"--{name}", is_end=is_end)
+    options["keywords"] = options.pop("keyword")
+    given = {name: value for name, value in options.items() if value is not None}
+    yield from _written(call, memory, method(memory.via(kind=kind), text, **given), done)
 
 
 def _written(call: Call, memory: Memory, record: Record, done: str) -> Steps:
     """What really happened: written, merged into what says the same, or already there."""
     yield record
     place = str(record.citation)
-    if done == "Saved" and record.citation:  # in a file of its own
-        place = record.citation.path
+    if done == "Saved":  # in a file of its own
+        place = place.partition("#")[0]
     if any(warning.startswith("Merged into") for warning in record.warnings):
         done = "Merged"
     elif record.reused:
@@ -124,7 +116,7 @@ def log(call: Call, chat: str | None, limit: int, kind: SessionKind, **turn: Any
         --assistant TEXT  what the agent answered; - reads standard input
         --chat ID  the chat (default: main, or all to show)
         --platform NAME  where it was said (default: cli)
-        --kind main|dm|heartbeat|group  of the session: what a group writes is marked as from outside (default: main)
+        --kind
         --limit N  turns to show (default: 10)
         --hook  log the turn whose end the host of an agent reports
 
@@ -136,27 +128,28 @@ def log(call: Call, chat: str | None, limit: int, kind: SessionKind, **turn: Any
         _log_for_host(call, turn["platform"])
         return
     said = turn["user"], turn["assistant"]
+    if said == ("-", "-"):
+        hint = "Give the other one as text: --user TEXT --assistant -"
+        raise UsageError("Standard input can be only one of the two texts.", hint=hint)
     with call.open() as memory:
         if said == (None, None):
-            yield from _show_turns(call, memory, chat, limit)
+            turns = memory.chats.turns(chat)
+            newest = turns[max(0, len(turns) - limit) :]
+            yield Turns(turns=newest, total=len(turns))
+            _show_turns(call, newest, len(turns), chat)
             return
-        if said == (STANDARD_INPUT, STANDARD_INPUT):
-            hint = "Give the other one as text: --user TEXT --assistant -"
-            raise UsageError("Standard input can be only one of the two texts.", hint=hint)
-        texts = (read_standard_input() if one == STANDARD_INPUT else one or "" for one in said)
+        texts = (text_of([one]) if one else "" for one in said)
         chats = memory.via(kind=kind).chats
         logged = chats.log(*texts, chat="main" if chat is None else chat, platform=turn["platform"])
     off = (
         "Nothing was written: the chat history is switched off (chat.enabled). To switch it on:"
         f" memolith config set chat.enabled true{call.chosen(settings=False)}"
     )
-    yield logged or {"warnings": [off]}
-    if not logged:
-        output.note(off)
-        return
-    output.report("Logged", logged.chat)
-    if logged.replaced:
-        output.note(f"Not written{_because_plain(logged)}")
+    yield logged or Turns(warnings=(off,))
+    if logged:
+        output.report("Logged", logged.chat)
+        if logged.replaced:
+            output.note(f"Not written{_because_plain(logged)}")
 
 
 def _because_plain(turn: Turn) -> str:
@@ -187,34 +180,22 @@ def _log_for_host(call: Call, platform: str) -> None:
         hooks.answer_host(call, asking, lambda: answer(asking))
 
 
-def _show_turns(call: Call, memory: Memory, chat: str | None, limit: int) -> Steps:
-    from memolith.results import Turns
-
-    turns = memory.chats.turns(chat)
-    newest = turns[max(0, len(turns) - limit) :]
-    yield Turns(turns=newest, total=len(turns))
+def _show_turns(call: Call, newest: Sequence[Turn], total: int, chat: str | None) -> None:
     for turn in newest:
-        when = turn.created.astimezone().strftime("%Y-%m-%d %H:%M")
-        output.say(output.bold(when), f"  {turn.chat}  {turn.platform}")
+        output.say(output.bold(output.shown(turn.created)), f"  {turn.chat}  {turn.platform}")
         for who, text in (("user", turn.user), ("assistant", turn.assistant)):
             if text:
                 output.say(output.dim(f"  {who:9}  "), text.replace("\n", "\n" + " " * 13))
-    if len(turns) > len(newest):
+    if total > len(newest):
         of_chat = "" if chat is None else f" --chat {quote(chat)}"
-        older = call.again(f"log{of_chat} --limit {len(turns)}")
-        output.note(f"{len(turns) - len(newest):,} older: {older}")
-    elif not turns:
+        output.note(f"{total - len(newest):,} older: {call.again(f'log{of_chat} --limit {total}')}")
+    elif not newest:
         output.note("No turns.")
 
 
 @command()
 def supersede(
-    call: Call,
-    id_: str,
-    text: Sequence[str],
-    by: str | None,
-    kind: SessionKind,
-    sensitivity: Any,
+    call: Call, memory: Memory, id_: str, text: Sequence[str], by: str | None, **new: Any
 ) -> Steps:
     """Write a newer record that takes the place of an older one, in the same category and session.
 
@@ -225,27 +206,26 @@ def supersede(
         ID  the older record; the first characters will do
         TEXT...  what holds now; - reads standard input
         --by ID  the newer record, if it is there already
-        --kind main|dm|heartbeat|group  of the session: what a group writes is marked as from outside (default: main)
-        --sensitivity public|private-user|secret|operational  who may see it (default: as before)
+        --kind
+        --sensitivity
 
     Examples:
         memolith supersede 3f2a1b9c "Ben owns the release key"
         memolith supersede 3f2a1b9c --by 9b8c7d6e
     """
-    if by and (text or sensitivity):
+    if by and (text or new["sensitivity"]):
         hint = "memolith supersede ID --by ID, or memolith supersede ID TEXT"
         raise UsageError("--by names a newer record that has its own text and mark.", hint=hint)
-    content = "" if by else text_of(text)
-    with call.open() as memory:
-        if by:
-            newer = memory.supersede_by(id_, by)
-            yield newer
-            done = "Superseded already" if newer.reused else "Superseded"
-            older = handle(newer.supersedes or id_)
-            output.report(done, f"{handle(newer.id)} ({newer.citation}) takes the place of {older}")
-            return
-        newer = memory.via(kind=kind).supersede(id_, content, sensitivity=sensitivity)
-        yield from _written(call, memory, newer, "Remembered")
+    if by:
+        newer = memory.supersede_by(id_, by)
+        yield newer
+        done = "Superseded already" if newer.reused else "Superseded"
+        older = handle(newer.supersedes or id_)
+        output.report(done, f"{handle(newer.id)} ({newer.citation}) takes the place of {older}")
+        return
+    mine = memory.via(kind=new["kind"])
+    newer = mine.supersede(id_, text_of(text), sensitivity=new["sensitivity"])
+    yield from _written(call, memory, newer, "Remembered")
     held = (newer.id if newer.reused else newer.supersedes) or ""
     if not held.startswith(id_):
         then = "which says the same" if newer.reused else "and this takes the place of that one"
@@ -254,7 +234,9 @@ def supersede(
 
 
 @command()
-def update(call: Call, id_: str, keyword: Sequence[str], meta: Sequence[str], **new: Any) -> Steps:
+def update(
+    call: Call, memory: Memory, id_: str, keyword: Sequence[str], meta: Sequence[str], **new: Any
+) -> Steps:
     """Change a record or note; what is not given stays.
 
     A record with a new text is a new version of it, and the older one stays in the files as history.
@@ -265,7 +247,7 @@ def update(call: Call, id_: str, keyword: Sequence[str], meta: Sequence[str], **
         --text TEXT  what holds now
         --keyword WORD...  a word to find it by, in the place of those it has; may be repeated
         --meta KEY=VALUE...  a value of its metadata, in the place of all it has; may be repeated
-        --sensitivity public|private-user|secret|operational  who may see it (default: as before)
+        --sensitivity
 
     Examples:
         memolith update 3f2a1b9c --text "Ben owns the release key"
@@ -273,8 +255,7 @@ def update(call: Call, id_: str, keyword: Sequence[str], meta: Sequence[str], **
         memolith update 3f2a1b9c --sensitivity secret
     """
     new |= {"keywords": keyword or None, "metadata": read_metadata(meta) or None}
-    with call.open() as memory:
-        yield from _written(call, memory, memory.update(id_, **new), "Updated")
+    yield from _written(call, memory, memory.update(id_, **new), "Updated")
 
 
 def _check_target(record: str | None, channel: str | None, verb: str) -> None:
@@ -283,7 +264,7 @@ def _check_target(record: str | None, channel: str | None, verb: str) -> None:
 
 
 @command()
-def forget(call: Call, id_: str | None, channel: str | None, yes: bool) -> Steps:
+def forget(call: Call, memory: Memory, id_: str | None, channel: str | None, yes: bool) -> Steps:
     """Remove a record from every file, archive and backup, so that it does not come back.
 
     This cannot be undone. On a terminal it shows the record and asks first. With --channel, all records and
@@ -291,8 +272,8 @@ def forget(call: Call, id_: str | None, channel: str | None, yes: bool) -> Steps
 
     Options:
         [ID]  the record; the first characters will do
-        --channel NAME  all that came in by it
-        --yes  do not ask
+        --channel
+        --yes
 
     Examples:
         memolith forget 3f2a1b9c
@@ -300,16 +281,22 @@ def forget(call: Call, id_: str | None, channel: str | None, yes: bool) -> Steps
         memolith forget --channel email:shop
     """
     _check_target(id_, channel, "forget")
-    with call.open() as memory:
-        if channel:
-            yield from _forget_channel(call, memory, channel, yes=yes)
-            return
-        if id_ and at_terminal() and not yes and not call.json:
-            known = memory.get_record(id_, include_secret=True)
-            text = known.text if visible(known, include_secret=False) else "(secret)"
-            output.note(f"{known.citation}  {known.category}  {text}")
-            call.ask("Forget this for good?")
-        report = memory.forget(id_ or "")
+    if channel:
+        found = memory.jobs.forget_channel(channel, dry_run=True)
+        count = f"{counted(len(found.records), 'record')} and {counted(found.turns, 'chat turn')}"
+        if not yes and (found.records or found.turns):
+            output.note(f"{count} came in by {channel}.")
+            sure = call.again(f"forget --channel {quote(channel)} --yes")
+            call.ask("Forget all of them for good?", sure=sure)
+        yield memory.jobs.forget_channel(channel)
+        output.report("Forgotten", count)
+        return
+    if id_ and output.at_terminal() and not yes and not call.json:
+        known = memory.get_record(id_, include_secret=True)
+        text = known.text if visible(known, include_secret=False) else "(secret)"
+        output.note(f"{known.citation}  {known.category}  {text}")
+        call.ask("Forget this for good?")
+    report = memory.forget(id_ or "")
     yield report
     output.report("Forgotten", report.record_id, *(("removed from", path) for path in report.files))
     if report.current_again:
@@ -317,19 +304,10 @@ def forget(call: Call, id_: str | None, channel: str | None, yes: bool) -> Steps
         output.note(f"The record it had superseded holds again: {report.current_again}. To forget that too: {again}")  # fmt: skip
 
 
-def _forget_channel(call: Call, memory: Memory, channel: str, *, yes: bool) -> Steps:
-    found = memory.jobs.forget_channel(channel, dry_run=True)
-    count = f"{counted(len(found.records), 'record')} and {counted(found.turns, 'chat turn')}"
-    if not yes and (found.records or found.turns):
-        output.note(f"{count} came in by {channel}.")
-        sure = call.again(f"forget --channel {quote(channel)} --yes")
-        call.ask("Forget all of them for good?", sure=sure)
-    yield memory.jobs.forget_channel(channel)
-    output.report("Forgotten", count)
-
-
 @command()
-def approve(call: Call, id_: str | None, channel: str | None, sensitivity: Any) -> Steps:
+def approve(
+    call: Call, memory: Memory, id_: str | None, channel: str | None, sensitivity: Any
+) -> Steps:
     """Let in what is held back because it came from outside (the setting trust.external).
 
     One record, or all that a channel has written until now. With --sensitivity, give it that mark instead, as
@@ -338,70 +316,47 @@ def approve(call: Call, id_: str | None, channel: str | None, sensitivity: Any) 
 
     Options:
         [ID]  the record; the first characters will do
-        --channel NAME  all that came in by it
-        --sensitivity public|private-user|secret|operational  who may see it (default: as before)
+        --channel
+        --sensitivity
 
     Examples:
         memolith approve 3f2a1b9c
         memolith approve --channel email:ana
         memolith approve 3f2a1b9c --sensitivity private-user
     """
+    from memolith.cli.jobs import show_report
+
     _check_target(id_, channel, "approve")
-    with call.open() as memory:
-        report = memory.jobs.approve(id_ or "", channel=channel or "", sensitivity=sensitivity)
+    report = memory.jobs.approve(id_ or "", channel=channel or "", sensitivity=sensitivity)
     yield report
-    if report.status != "done":
-        output.say(f"Nothing was changed: {report.reason}.")
-        return
-    numbers = {kind: report.counts[f"{kind}s"] for kind in ("record", "turn")}
-    done = ", ".join(counted(number, kind) for kind, number in numbers.items() if number)
-    output.report("Approved", done, ("undo", call.again(f"jobs undo {report.id}")))
+    show_report(call, report)
 
 
 # Moments as people write them
 
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
-_EXPIRY_HINT = "Write a day (2026-12-31), a moment (2026-12-31T18:00) or a time from now (30m, 12h, 7d, 2w)."  # fmt: skip
+_LENGTH = re.compile(r"([0-9]+)([mhdw])")
 
 
-def duration(text: str) -> timedelta | None:
-    """How long 30m, 12h, 7d or 2w is; None for anything else. Raises OverflowError and ValueError."""
-    amount, unit = text[:-1], _UNITS.get(text[-1:])
-    if not unit or not (amount.isascii() and amount.isdecimal()):
-        return None
-    return timedelta(**{unit: int(amount)})
+def moment(text: str, zone: str, option: str, *, is_end: bool = False) -> datetime:
+    """The moment that an option names, in the user's zone unless it says otherwise.
 
-
-def parse_expiry(text: str, zone: str) -> datetime:
-    """The moment from which a record no longer holds. A day counts to its end, in the user's zone."""
+    A day counts from its beginning. The end of something is to come: 7d is a time from now, and a day counts
+    to its end.
+    """
     now = Clock(zone).now()
+    hint = "Write a day (2026-12-31) or a moment (2026-12-31T18:00)."
+    hint = f"{hint[:-1]}, or a time from now (30m, 12h, 7d, 2w)." if is_end else hint
     try:
-        length = duration(text)
-        is_day = len(text) == len("2026-12-31")
-        moment = now + length if length is not None else _moment(text, zone, days=is_day)
+        if is_end and (length := _LENGTH.fullmatch(text)):
+            found = now + timedelta(**{_UNITS[length[2]]: int(length[1])})
+        else:
+            is_day = len(text) == len("2026-12-31")
+            found = datetime.fromisoformat(text) + timedelta(days=is_end and is_day)
+        if not found.tzinfo:
+            found = found.replace(tzinfo=ZoneInfo(zone)) if zone else found.astimezone()
     except (ValueError, OverflowError) as error:
-        raise UsageError(f"--expires {text[:40]!a} is not a time.", hint=_EXPIRY_HINT) from error
-    if moment <= now:
-        raise UsageError(f"--expires {text[:40]!a} is in the past.", hint=_EXPIRY_HINT)
-    return moment
-
-
-def parse_timestamp(text: str, zone: str, option: str = "--timestamp") -> datetime:
-    """A moment; a day counts from its beginning, in the user's zone."""
-    try:
-        return _moment(text, zone)
-    except (ValueError, OverflowError) as error:
-        hint = "Write a day (2026-04-09) or a moment (2026-04-09T18:00)."
         raise UsageError(f"{option} {text[:40]!a} is not a time.", hint=hint) from error
-
-
-def _moment(text: str, zone: str, *, days: int = 0) -> datetime:
-    """The moment, which is in the user's zone unless it says otherwise, and some days later."""
-    moment = datetime.fromisoformat(text) + timedelta(days=days)
-    if moment.tzinfo is not None:
-        return moment
-    if not zone:
-        return moment.astimezone()
-    from zoneinfo import ZoneInfo
-
-    return moment.replace(tzinfo=ZoneInfo(zone))
+    if is_end and found <= now:
+        raise UsageError(f"{option} {text[:40]!a} is in the past.", hint=hint)
+    return found

@@ -7,35 +7,38 @@ import hashlib
 import json
 import os
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from memolith.errors import RefusedError
+from memolith.errors import MemolithError, RefusedError
 from memolith.files import atomic_write
 from memolith.files.folder import FILE_MODE, our_errors
 from memolith.hosts.catalog import Host, Program
 from memolith.hosts.entries import OURS, Part, value_at, with_part, without_part
+from memolith.hosts.skill import NAME, SkillText, skill_text
+from memolith.types import Plain
 
 _STATE = "hosts.json"  # below MEMOLITH_HOME: the digest of each file that we changed, as we left it
 _BACKUPS = "host-backups"  # there too: what these files were before
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Edit:
+class Edit(Plain):
     """One file as it is and as it will be; None where it does not exist."""
 
     path: str
-    before: bytes | None
-    after: bytes | None
-    folders: int = 0  # above it, that go with it if they are empty then
+    before: bytes | None = field(repr=False)
+    after: bytes | None = field(repr=False)
+    folders: int = field(default=0, repr=False)  # above it, that go with it if they are empty then
 
-    def diff(self) -> Iterator[str]:
+    @property
+    def diff(self) -> tuple[str, ...]:
         """The change, as `diff -u` prints it."""
         sides = ((side or b"").decode("utf-8", "replace") for side in (self.before, self.after))
         old, new = (side.splitlines() for side in sides)
-        yield from difflib.unified_diff(old, new, self.path, self.path, lineterm="")
+        return tuple(difflib.unified_diff(old, new, self.path, self.path, lineterm=""))
 
 
 def read_file(path: str) -> bytes | None:
@@ -64,17 +67,45 @@ def write(edit: Edit) -> None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class Plan(Plain):
     """What an installation or its removal will change."""
 
-    host: Host
-    edits: tuple[Edit, ...]
+    of: Host = field(repr=False)
+    edits: tuple[Edit, ...] = field(repr=False)
     left: tuple[str, ...] = ()  # sentences on files that stay as they are
+
+    @property
+    def host(self) -> str:
+        """The name of the host."""
+        return self.of.name
+
+    @property
+    def todo(self) -> str:
+        """What the user must still do."""
+        return self.of.todo
 
     @property
     def changes(self) -> tuple[Edit, ...]:
         """The edits that change something."""
         return tuple(edit for edit in self.edits if edit.before != edit.after)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure(Plain):
+    """A host that could not be changed."""
+
+    host: str
+    error: str
+    why: MemolithError = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstallReport(Plain):
+    """What an installation or its removal did, or with `dry_run` would do, to each host."""
+
+    hosts: tuple[Plan, ...]
+    failed: tuple[Failure, ...]
+    dry_run: bool
 
 
 class Installations:
@@ -93,7 +124,23 @@ class Installations:
         """Whether we installed into a host."""
         return host.name in self._known()
 
-    def plan(self, host: Host, program: Program) -> Plan:
+    def change(
+        self, hosts: Iterable[Host], program: Program, *, removes: bool, dry_run: bool
+    ) -> InstallReport:
+        """Put what is ours into these hosts, or take it out; one that fails does not stop the others."""
+        plans, failed = [], []
+        make, do = (self._plan_removal, self._remove) if removes else (self._plan, self._apply)
+        for host in hosts:
+            try:
+                plan = make(host, program)
+                if not dry_run:
+                    do(plan)
+                plans.append(plan)
+            except MemolithError as error:
+                failed.append(Failure(host=host.name, error=error.message, why=error))
+        return InstallReport(hosts=tuple(plans), failed=tuple(failed), dry_run=dry_run)
+
+    def _plan(self, host: Host, program: Program) -> Plan:
         """What it takes that a host has all of ours; nothing is written."""
         edits, left = [], []
         for path, part, folders in self._files(host, program.like(self._server_entry(host))):
@@ -103,9 +150,9 @@ class Installations:
                 continue
             after = with_part(now, path, part)
             edits.append(Edit(path=path, before=now, after=after, folders=folders))
-        return Plan(host=host, edits=tuple(edits), left=tuple(left))
+        return Plan(of=host, edits=tuple(edits), left=tuple(left))
 
-    def plan_removal(self, host: Host, program: Program) -> Plan:
+    def _plan_removal(self, host: Host, program: Program) -> Plan:
         """What it takes that every file is as it was before; nothing is written."""
         known, edits, left = self._known().get(host.name, {}), [], []
         for path, part, folders in reversed(self._files(host, program)):
@@ -120,14 +167,16 @@ class Installations:
                 left.append(f"{path} was changed by somebody else, and was left as it is.")
                 continue
             edits.append(Edit(path=path, before=now, after=after, folders=folders))
-        return Plan(host=host, edits=tuple(edits), left=tuple(left))
+        return Plan(of=host, edits=tuple(edits), left=tuple(left))
 
-    def apply(self, plan: Plan) -> None:
+    def _apply(self, plan: Plan) -> None:
         """Make the changes; what each file was before is kept first."""
+        if not plan.changes:
+            return
         state = self._known()
-        known = state.setdefault(plan.host.name, {})
+        known = state.setdefault(plan.host, {})
         for edit in plan.edits:
-            backup = self._backup(plan.host, edit.path)
+            backup = self._backup(plan.of, edit.path)
             if edit.path not in known and edit.before is None:
                 atomic_write.remove_elsewhere(backup)  # of an installation nobody remembers
             elif edit.path not in known:
@@ -139,18 +188,18 @@ class Installations:
         for edit in plan.edits:
             write(edit)
 
-    def remove(self, plan: Plan) -> None:
+    def _remove(self, plan: Plan) -> None:
         """Take our entries out, and forget that they were there."""
         state = self._known()
         for edit in plan.edits:
             write(edit)
-        for path in state.pop(plan.host.name, {}):
-            atomic_write.remove_elsewhere(self._backup(plan.host, path), 1)
+        for path in state.pop(plan.host, {}):
+            atomic_write.remove_elsewhere(self._backup(plan.of, path), 1)
         self._save(state)
 
     def backups(self, plan: Plan) -> list[str]:
         """Where the files that were there before are kept."""
-        paths = (self._backup(plan.host, edit.path) for edit in plan.edits)
+        paths = (self._backup(plan.of, edit.path) for edit in plan.edits)
         return [path for path in paths if os.path.exists(path)]
 
     def _server_entry(self, host: Host) -> Mapping[str, object]:
@@ -181,6 +230,18 @@ class Installations:
             atomic_write.write_elsewhere(path, json.dumps(state, indent=2).encode() + b"\n")
         else:
             atomic_write.remove_elsewhere(path)
+
+
+def install_skill(folder: str) -> SkillText:
+    """Write the skill into a folder of skills; another one of this name stays."""
+    path = os.path.join(os.path.abspath(folder), NAME, "SKILL.md")
+    text = skill_text()
+    before, after = read_file(path), text.encode()
+    if before not in (None, after) and b"memolith" not in (before or b""):
+        message = f"{path} is another skill. Nothing was changed."
+        raise RefusedError(message, hint="Choose another folder.")
+    write(Edit(path=path, before=before, after=after))
+    return SkillText(text=text, path=path)
 
 
 def setting(path: str, *keys: str) -> object:

@@ -4,10 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container
+from dataclasses import dataclass
 from importlib import resources
+
+from memolith.types import Plain
 
 NAME = "memory"  # of the skill, and therefore of its folder
 _TOOL = re.compile(r"`([a-z]+_[a-z_]+)`")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SkillText(Plain):
+    """The text of the skill, or of the snippet, and the file that it was written to."""
+
+    text: str
+    path: str | None = None
 
 
 def skill_text() -> str:

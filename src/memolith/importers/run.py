@@ -14,7 +14,7 @@ from memolith.importers.items import PROGRAMS, Item
 from memolith.importers.opening import Source
 from memolith.importers.writing import ImportReport, Writer
 from memolith.store import Store
-from memolith.types import Progress
+from memolith.types import Plain, Progress
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,8 +57,23 @@ IMPORTERS = {
 _DOWNLOADS = ("~/Downloads", "~/Desktop", "~/Documents")
 
 
-def scan() -> list[tuple[str, str]]:
-    """What is on this machine in the usual places: the name of the importer, and the path."""
+@dataclass(frozen=True, slots=True)
+class Importable(Plain):
+    """The name of an importer, and what it can read."""
+
+    source: str
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Importables(Plain):
+    """What can be imported."""
+
+    found: tuple[Importable, ...]
+
+
+def scan() -> Importables:
+    """What is on this machine in the usual places."""
     found = [(one.name, os.path.expanduser(one.home)) for one in IMPORTERS.values() if one.home]
     for folder in map(os.path.expanduser, _DOWNLOADS):
         for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else ():
@@ -67,7 +82,7 @@ def scan() -> list[tuple[str, str]]:
                 found += [("chatgpt", path), ("claude", path)]
             elif os.path.isdir(os.path.join(path, ".obsidian")):
                 found.append(("obsidian", path))
-    return [(name, path) for name, path in found if _is_there(name, path)]
+    return Importables(tuple(Importable(*one) for one in found if _is_there(*one)))
 
 
 def _is_there(name: str, path: str) -> bool:

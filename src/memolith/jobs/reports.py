@@ -120,6 +120,13 @@ class Receipt(Plain):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Receipts(Plain):
+    """What the last questions were answered with, newest first."""
+
+    receipts: tuple[Receipt, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Hunk(Plain):
     """Neighbouring lines of a file, and what takes their place; either may be empty."""
 
@@ -274,6 +281,13 @@ class FlushReport(Plain):
     refused: tuple[str, ...] = ()  # why
     dry_run: bool = False
     warnings: tuple[str, ...] = ()  # what of the chat could not be read
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FlushPrompt(Plain):
+    """What an agent is told that saves by itself."""
+
+    prompt: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

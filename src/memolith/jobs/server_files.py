@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from contextlib import suppress
+from dataclasses import dataclass
 
 from memolith.config.sections import StoreConfig
 from memolith.errors import MemolithError, StorageError
@@ -12,11 +13,30 @@ from memolith.files import atomic_write
 from memolith.files.folder import Folder, storage_error
 from memolith.files.locks import STATE_FOLDER
 from memolith.files.transaction import Transaction
+from memolith.types import Plain
 
 TOKEN = f"{STATE_FOLDER}/server-token"
 ADDRESS = f"{STATE_FOLDER}/server-address"
 _MAX_BYTES = 1000
 _MAX_PORT = 65_535
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Serving(Plain):
+    """Where a server answers."""
+
+    url: str
+    token_file: str
+    pid: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Token(Plain):
+    """What callers must show: to the server of this profile, from its file, or as a profile of their own."""
+
+    token: str
+    file: str | None = None
+    profile: str | None = None
 
 
 def server_token(root: str, store: StoreConfig, *, rotate: bool = False) -> str:

@@ -12,7 +12,7 @@ from memolith.jobs.job import Job, Plan, Reader, Snapshot, Workplace
 from memolith.text.wording import counted
 from memolith.types import PROTECTED
 
-NO_LIMIT = "no limit is set"
+_NO_LIMIT = "no limit is set: see trim.max_records and trim.max_chars"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ def plan_trim(document: Document, config: TrimConfig) -> Trimming:
     # Prose is never trimmed, so records cannot pay for what prose alone takes.
     over_chars = too_long and total - sum(chars) <= config.max_chars
     if not over_count and not over_chars:
-        reason = "under the limit" if config.max_records or config.max_chars else NO_LIMIT
+        reason = "under the limit" if config.max_records or config.max_chars else _NO_LIMIT
         if too_long:
             reason = "prose alone is over the limit, and prose is never trimmed"
         return Trimming((), len(records), reason)

@@ -7,8 +7,9 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import starmap
 
-from memolith.approvals import APPROVALS, PROFILE_FILE, owners, read_approvals
+from memolith.approvals import APPROVALS, PROFILE_FILE, is_approved, owners, read_approvals
 from memolith.config.sections import StoreConfig
 from memolith.errors import NotFoundError
 from memolith.files import layout
@@ -28,6 +29,23 @@ class Survey(Plain):
     files: int
     newest_change: datetime | None
     owner: int
+    approved: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Approval(Plain):
+    """A folder whose memory may be used, or why it is not: it is missing, or has another owner."""
+
+    root: str
+    state: str  # approved, withdrawn, missing or other owner
+    approved: str | bool  # since when
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Approvals(Plain):
+    """The folders that the user has approved."""
+
+    folders: tuple[Approval, ...]
 
 
 def holds_memory(root: str) -> bool:
@@ -64,8 +82,19 @@ def approve(root: str, home: str, now: datetime) -> None:
     _write(home, lambda known: {**known, path: approval})
 
 
-def withdraw(root: str, home: str) -> str:
-    """Take the approval of a folder back, which may be gone; returns its path in the list."""
+def approved_folders(home: str) -> Approvals:
+    """The list of approved folders, by path."""
+
+    def approval(path: str, known: Mapping[str, object]) -> Approval:
+        state = "approved" if is_approved(path, home) else "other owner"
+        state = state if os.path.isdir(path) else "missing"
+        return Approval(root=path, state=state, approved=str(known.get("approved") or ""))
+
+    return Approvals(folders=tuple(starmap(approval, sorted(read_approvals(home).items()))))
+
+
+def withdraw(root: str, home: str) -> Approval:
+    """Take the approval of a folder back, which may be gone."""
     known = read_approvals(home)
     paths = [one for one in (os.path.realpath(root), os.path.abspath(root)) if one in known]
     if not paths:
@@ -75,7 +104,7 @@ def withdraw(root: str, home: str) -> str:
             hint="See those that are: memolith trust --list",
         )
     _write(home, lambda known: {one: known[one] for one in known if one != paths[0]})
-    return paths[0]
+    return Approval(root=paths[0], state="withdrawn", approved=False)
 
 
 def _write(home: str, change: Callable[[Mapping[str, object]], Mapping[str, object]]) -> None:

@@ -30,6 +30,10 @@ class Limits(Plain):
     records: int = 0
     bytes: int = 0
 
+    def __str__(self) -> str:
+        """The limits as the file has them."""
+        return " ".join(f"{name}={limit}" for name, limit in asdict(self).items() if limit)
+
 
 @dataclass(frozen=True, slots=True)
 class Grant(Plain):
@@ -41,8 +45,21 @@ class Grant(Plain):
 
     def line(self) -> str:
         """The grant as its file has it."""
-        limits = (f"{name}={limit}" for name, limit in asdict(self.limits).items() if limit)
-        return " ".join((self.profile, self.digest, *limits))
+        return f"{self.profile} {self.digest} {self.limits}".rstrip()
+
+
+@dataclass(frozen=True, slots=True)
+class Granted(Plain):
+    """The profiles that have a token, by name."""
+
+    profiles: tuple[Grant, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Removed(Plain):
+    """A profile whose token was taken away."""
+
+    profile: str
 
 
 class Grants:

@@ -19,6 +19,7 @@ from memolith.errors import MemolithError
 from memolith.files import atomic_write
 from memolith.files.folder import Folder, storage_error
 from memolith.files.locks import STATE_FOLDER, make_state_folder
+from memolith.types import Plain
 
 OPEN = f"{STATE_FOLDER}/open.html"
 SECONDS = 60
@@ -30,6 +31,13 @@ _PAGE = """<!doctype html>
 <title>Memolith</title><p><a href="{url}">Open Memolith</a>
 <!-- #{code} {until} -->
 """
+
+
+@dataclass(frozen=True, slots=True)
+class PageLink(Plain):
+    """An address that signs in, once and within a minute."""
+
+    url: str
 
 
 def write_code(root: str, server: str, clock: Clock) -> str:
