@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from itertools import accumulate
 
 from memolith.config.sections import LlmConfig
@@ -109,11 +110,9 @@ def refusal(url: str, status: int, body: bytes) -> str:
     >>> refusal("http://localhost/v1", 404, b'{"error": {"message": "model not found"}}')
     'http://localhost/v1 answered with status 404: “model not found”. There is no such address or model: see llm.url and llm.model.'
     """
-    said = ""
-    try:
+    content, said = None, ""
+    with suppress(ValueError, RecursionError):
         content = json.loads(body[:10_000])
-    except (ValueError, RecursionError):
-        content = None
     match content:
         case {"error": {"message": str(text)}} | {"error": str(text)} | {"message": str(text)}:
             line = " ".join(clean(text).split())

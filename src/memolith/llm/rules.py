@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import groupby
 
 from memolith.interfaces import Statement, Summary
@@ -32,14 +32,6 @@ _TRACE = re.compile(
 )
 
 
-@dataclass(slots=True)
-class _Piece:
-    """Sentences of a record that are kept together, or not at all."""
-
-    statement: Statement
-    value: float
-
-
 class Rules:
     """Keeps the sentences that say most, each once, with the ids they come from."""
 
@@ -47,38 +39,46 @@ class Rules:
 
     def summarise(self, statements: Sequence[Statement], max_chars: int) -> Summary:
         """What matters first, then something of every record, spread over the time; in the order of days."""
-        pieces = _without_copies(_pieces(statements))
+        pieces = _pieces(statements)
         room, chosen, begun = max_chars, set[int](), set[tuple[str, ...]]()
-        for piece in _in_order_of_choice(pieces):
-            told = piece.statement
+        for place in _in_order_of_choice(pieces):
+            told = pieces[place][0]
             cost = len(told.text) + (1 if told.ids in begun else _BESIDE)
             if cost <= room:
-                chosen.add(id(piece))
+                chosen.add(place)
                 begun.add(told.ids)
                 room -= cost
-        kept = (piece.statement for piece in pieces if id(piece) in chosen)
-        by_record = groupby(sorted(kept, key=lambda one: one.day), lambda one: (one.ids, one.day))
-        lines = (list(group) for _, group in by_record)
-        return Summary(
-            statements=tuple(
-                replace(same[0], text=_joined([one.text for one in same])) for same in lines
-            )
-        )
+        kept = sorted((pieces[place][0] for place in sorted(chosen)), key=lambda one: one.day)
+        groups = [list(group) for _, group in groupby(kept, lambda one: (one.ids, one.day))]
+        lines = (replace(same[0], text=_joined([one.text for one in same])) for same in groups)
+        return Summary(statements=tuple(lines))
 
 
-def _pieces(statements: Sequence[Statement]) -> Iterator[_Piece]:
+def _pieces(statements: Sequence[Statement]) -> list[tuple[Statement, float]]:
+    """Sentences that are kept together or not at all, and what they are worth.
+
+    The same words twice are one piece of several records, dated when last said.
+    """
     told = [(one, list(_sentences(one.text))) for one in statements]
-    last = {
-        fold(text): one.day for one, said in sorted(told, key=lambda of: of[0].day) for text in said
-    }
+    by_day = sorted(told, key=lambda one: one[0].day)
+    last = {fold(text): one.day for one, said in by_day for text in said}
+    known: dict[object, tuple[Statement, float]] = {}
     for one, said in told:
         added = _BY_CATEGORY.get(one.category, 0.0)
         # What was said again is told with the record that says it last.
         new = [text for text in said if last[fold(text)] <= one.day and importance(text) > 0]
         for text in _texts(new):
             value = max(map(importance, sentences(text)), default=0.0)
-            if value + min(added, 0) > 0:
-                yield _Piece(replace(one, text=text), value + added)
+            if value + min(added, 0) <= 0:
+                continue
+            piece, value, key = replace(one, text=text), value + added, copy_key(text)
+            if key in known:
+                same, worth = known[key]
+                newer = max(piece, same, key=lambda one: one.day)
+                ids = dict.fromkeys((*same.ids, *piece.ids))
+                piece, value = replace(newer, ids=tuple(ids)), max(value, worth)
+            known[key] = piece, value
+    return list(known.values())
 
 
 def _texts(said: Sequence[str]) -> list[str]:
@@ -102,47 +102,32 @@ def _leans(sentence: str, before: str) -> bool:
     return is_part or begins("leaning", sentence) or begins("going on", sentence)
 
 
-def _without_copies(pieces: Iterable[_Piece]) -> list[_Piece]:
-    """The same words twice become one piece of several records, dated when last said."""
-    known: dict[object, _Piece] = {}
-    for piece in pieces:
-        same = known.setdefault(copy_key(piece.statement.text), piece)
-        if same is not piece:
-            newer = max(piece, same, key=lambda one: one.statement.day)
-            ids = tuple(dict.fromkeys((*same.statement.ids, *piece.statement.ids)))
-            same.statement = replace(newer.statement, ids=ids)
-            same.value = max(same.value, piece.value)
-    return list(known.values())
-
-
-def _in_order_of_choice(pieces: Sequence[_Piece]) -> list[_Piece]:
-    """What matters first, then what tells something, then the rest; each part of the time has its turn.
+def _in_order_of_choice(pieces: Sequence[tuple[Statement, float]]) -> list[int]:
+    """The places of what matters first, then what tells something, then the rest; each part of the time has its turn.
 
     More of one pattern comes last: thirty appointments do not crowd out what was said once.
     """
-    days = [one.statement.day.toordinal() for one in pieces] or [0]
+    days = [one.day.toordinal() for one, _ in pieces] or [0]
     first, span = min(days), max(days) - min(days) + 1
-    in_all = Counter(map(_pattern, pieces))
-    seen, turns = Counter[tuple[str, ...]](), Counter[object]()
+    patterns = [_pattern(one.text) for one, _ in pieces]
+    in_all, seen, turns = Counter(patterns), Counter[tuple[str, ...]](), Counter[object]()
     ranked = []
-    for place in sorted(range(len(pieces)), key=lambda at: (-pieces[at].value, -days[at])):
-        piece = pieces[place]
-        text, pattern = piece.statement.text, _pattern(piece)
+    for place in sorted(range(len(pieces)), key=lambda at: (-pieces[at][1], -days[at])):
+        (one, value), pattern = pieces[place], patterns[place]
         seen[pattern] += 1
-        tier = 0 if matters(text) else 1 if piece.value > _PLAIN else 2
+        tier = 0 if matters(one.text) else 1 if value > _PLAIN else 2
         if seen[pattern] > (1 if in_all[pattern] > _OFTEN else 2):
             tier = 3
         part = (days[place] - first) * _PARTS // span
         turn = (tier, part, pattern if tier > 2 else "")
         turns[turn] += 1
-        rank = (tier, kind_of(text) != "deadline", turns[turn], -piece.value, place)
-        ranked.append(rank)
-    return [pieces[rank[-1]] for rank in sorted(ranked)]
+        ranked.append((tier, kind_of(one.text) != "deadline", turns[turn], -value, place))
+    return [rank[-1] for rank in sorted(ranked)]
 
 
-def _pattern(piece: _Piece) -> tuple[str, ...]:
+def _pattern(text: str) -> tuple[str, ...]:
     """The first words of a sentence that are no names and no numbers: what it has of its kind."""
-    words = [word.strip(".,;:!?()[]\"'") for word in piece.statement.text.split()]
+    words = [word.strip(".,;:!?()[]\"'") for word in text.split()]
     return tuple([word for word in words if word.isalpha() and word.islower()][:_PATTERN_WORDS])
 
 
