@@ -45,22 +45,13 @@ _THEMES = re.compile(rb"^### Recurring Themes[ \t]*\r?\n((?:- .*\r?\n?)+)", re.M
 _MAX_SKIPPED = 5
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
-    """What is known of recalls: as it was stored, and with everything noted since."""
-
-    before: RecallState
-    state: RecallState
-    noted: int  # how many statements were shown or used since
-
-
-def read_recalls(snapshot: Snapshot, place: Workplace) -> Known:
+def read_recalls(snapshot: Snapshot, place: Workplace) -> RecallState:
     """Light sleep: what is stored, with the log folded in, and what MEMORY.md has of earlier dreams."""
-    before = read_state(snapshot.read)
-    events = read_log(snapshot.read, before.updated)
-    state = fold(before, events, layout.own_output(place.config))
+    stored = read_state(snapshot.read)
+    events = read_log(snapshot.read, stored.updated)
+    state = fold(stored, events, layout.own_output(place.config))
     memory = snapshot.read(place.config.profile.primary) or b""
-    return Known(before=before, state=_marked(state, memory, place.clock.now()), noted=len(events))
+    return _marked(state, memory, place.clock.now())
 
 
 class DreamJob(Job[Plan]):
@@ -70,7 +61,7 @@ class DreamJob(Job[Plan]):
     sections = ("dream", "trim")
     keeps_state = True
     _seen: Snapshot | None = None  # what the last plan was made of
-    _known: Known | None = None
+    _known: RecallState | None = None
 
     def __init__(self, place: Workplace, *, again: bool = False) -> None:
         """`again` allows what was undone."""
@@ -83,7 +74,7 @@ class DreamJob(Job[Plan]):
         """Read the recalls, judge them and fit the chosen ones into the budget, all in memory."""
         self._seen = snapshot
         self._known = known = read_recalls(snapshot, self._place)
-        judge = Judge(self._place, snapshot, known.state, again=self._again)
+        judge = Judge(self._place, snapshot, known, again=self._again)
         chosen, refused = judge.judge_all()
         whole = self._place.config.trim.max_chars
         page = write_page(
@@ -97,14 +88,14 @@ class DreamJob(Job[Plan]):
             taken_back=judge.sources.taken_back,
         )
         counts = {
-            "tracked": len(known.state.entries),
+            "tracked": len(known.entries),
             "candidates": len(chosen) + len(refused),
             "promoted": len(page.promoted),
             "dropped": page.dropped,
             "outdated": len(page.outdated),
         }
         warnings = tuple(
-            f"{path} could not be read in full, and is set aside." for path in known.before.damaged
+            f"{path} could not be read in full, and is set aside." for path in known.damaged
         )
         before = snapshot.read(layout.DREAM_DIARY)
         entry = _diary_entry(self._place, judge, page, refused)
@@ -141,29 +132,23 @@ class DreamJob(Job[Plan]):
         for path in recalls.LOGS:  # it may grow at any time; what was forgotten is no longer in it
             if not (transaction.folder.read(path) or b"").startswith(seen.read(path) or b""):
                 raise not_as_planned(path)
-        before, state = known.before, _marked(known.state, after.get(self._path, b""), now)
+        state = _marked(known, after.get(self._path, b""), now)
         secret = secret_names(seen)
         left = state.without(secret)
-        if left.entries == before.entries and not known.noted and not before.damaged:
+        hidden = len(state.entries) - len(left.entries)
+        files, empty = _within_limit(left, now).files(), RecallState().files()
+        if not known.noted and files == {path: seen.read(path) or empty[path] for path in files}:
             return
-        # By score and not by age: what helped often last month is worth more than what was shown once
-        # today. What was promoted is remembered longest, so that a fact somebody took out stays out.
-        ranked = sorted(
-            left.entries.items(),
-            key=lambda one: (one[1].promoted_at is not None, score(one[1], now).value),
-        )
         if is_skipped and known.noted:
             transaction.append(layout.DREAM_DIARY, self._night)
-        for path in before.damaged:
+        for path in known.damaged:
             copy = recalls.damaged_name(path, now)
             transaction.replace(copy, seen.read(path) or b"", transaction.folder.stamp(copy))
-        for path, data in replace(left, entries=dict(ranked[-MAX_ENTRIES:])).files().items():
+        for path, data in files.items():
             transaction.replace(path, data, seen.stamp(path))
-        if len(left.entries) < len(state.entries):
-            for path in recalls.damaged_files(
-                transaction.folder
-            ):  # they may hold what became secret
-                transaction.remove(path, transaction.folder.stamp(path))
+        # What could not be read may hold what became secret.
+        for path in recalls.damaged_files(transaction.folder) if hidden else ():
+            transaction.remove(path, transaction.folder.stamp(path))
         recalls.take_out_of_log(transaction, secret)
 
     @staticmethod
@@ -251,6 +236,20 @@ def _marked(state: RecallState, memory: bytes, now: datetime) -> RecallState:
         if entry.promoted_at is None and entry.claim in promoted
     }
     return replace(state, entries={**state.entries, **new})
+
+
+def _within_limit(state: RecallState, now: datetime) -> RecallState:
+    """By score and not by age: what helped often last month is worth more than what was shown once today.
+
+    What was promoted is remembered longest, so that a fact somebody took out stays out.
+    """
+    if len(state.entries) <= MAX_ENTRIES:
+        return state
+    ranked = sorted(
+        state.entries.items(),
+        key=lambda one: (one[1].promoted_at is not None, score(one[1], now).value),
+    )
+    return replace(state, entries=dict(ranked[-MAX_ENTRIES:]))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

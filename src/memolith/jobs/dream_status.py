@@ -10,7 +10,7 @@ from memolith.files import layout, recall_log
 from memolith.files.passages import parse_citation
 from memolith.files.promoted import blocks
 from memolith.jobs.changes import split_lines
-from memolith.jobs.dream import Known, last_dream, read_recalls
+from memolith.jobs.dream import last_dream, read_recalls
 from memolith.jobs.job import Snapshot, Workplace
 from memolith.jobs.promotion import Judge, Judgement
 from memolith.jobs.recalls import WEIGHTS, Recalled
@@ -29,7 +29,7 @@ def dream_status(place: Workplace) -> DreamStatus:
     with place.reading() as folder:
         snapshot = Snapshot(folder)
         # As the schedule would: asked by hand, it proposes again what was declined.
-        recalls, judge = _judge(replace(place, by_hand=False), snapshot)
+        judge = _judge(replace(place, by_hand=False), snapshot)
         chosen, refused = judge.judge_all()
         undone = [judge.judge(key) for key in judge.taken_back()[:_MAX_UNDONE]]
         memory = snapshot.read(place.config.profile.primary) or b""
@@ -37,28 +37,27 @@ def dream_status(place: Workplace) -> DreamStatus:
         spread = judge.spread()
         return DreamStatus(
             tracking=place.config.dream.track,
-            tracked=len(recalls.state.entries),
-            noted_since=recalls.noted,
+            tracked=len(judge.state.entries),
+            noted_since=judge.state.noted,
             last_dream=last_dream(snapshot.read(layout.DREAM_DIARY) or b"") or None,
             promoted=len(facts),
             promoted_chars=sum(fact.chars for fact in facts),
             next=tuple(_explained(judge, one, spread) for one in chosen),
             waiting=tuple(_explained(judge, one, spread) for one in refused[:_MAX_WAITING]),
             undone=tuple(_explained(judge, one, spread) for one in undone),
-            warnings=tuple(f"{path} cannot be read in full." for path in recalls.before.damaged),
+            warnings=tuple(f"{path} cannot be read in full." for path in judge.state.damaged),
         )
 
 
 def explain(place: Workplace, name: str) -> DreamExplanation:
     """Why a statement is promoted or not; by its key, citation, record id, claim or own words."""
     with place.reading() as folder:
-        _, judge = _judge(place, Snapshot(folder))
+        judge = _judge(place, Snapshot(folder))
         return _explained(judge, judge.judge(_key(judge, name)), judge.spread())
 
 
-def _judge(place: Workplace, snapshot: Snapshot) -> tuple[Known, Judge]:
-    recalls = read_recalls(snapshot, place)
-    return recalls, Judge(place, snapshot, recalls.state)
+def _judge(place: Workplace, snapshot: Snapshot) -> Judge:
+    return Judge(place, snapshot, read_recalls(snapshot, place))
 
 
 def _key(judge: Judge, name: str) -> str:

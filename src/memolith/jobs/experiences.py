@@ -8,7 +8,8 @@ What leaves the file goes to the archive.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -27,7 +28,7 @@ from memolith.jobs.contradictions import contradicting
 from memolith.jobs.history import UNDONE, undone_by
 from memolith.jobs.job import Job, Plan, Reader, Snapshot, Workplace
 from memolith.jobs.recalls import read_state
-from memolith.jobs.reports import Hunk
+from memolith.jobs.reports import Hunk, Relationships
 from memolith.text.cues import importance, matters
 from memolith.text.names import entities, small_words
 from memolith.text.open_secrets import surely_holds_secret
@@ -52,6 +53,9 @@ _BY_CATEGORY: Mapping[str, float] = {
 _HALF_LIFE_DAYS = 180.0
 # Ten recalls weigh as much as the difference between a decision and chatter.
 _WEIGHT_OF_RECALLS = 0.3
+
+# In the view of relationships, besides experiences: what says how somebody is, likes things or has decided.
+_IN_THE_VIEW = ("preference", "user-preference", "learned", "decision")
 
 
 class ExperienceJob(Job[Plan]):
@@ -265,3 +269,37 @@ def _from_turns(data: bytes) -> Iterator[Record]:
         for text in filter(matters, map(bare_text, sentences(turn.user))):
             source = f"{turn.chat}@{turn.created.isoformat()}#{claim_key(text)}"
             yield _experience(said, text, source)
+
+
+def stored_experiences(path: str, data: bytes | None) -> list[Record]:
+    """The experiences of their file, oldest first."""
+    records = [record for _, record in Document.parse(path, data or b"").records()]
+    return sorted(records, key=lambda record: record.created)
+
+
+def relationships(records: Iterable[Record], experiences: Sequence[Record]) -> Relationships:
+    """Group experiences and preferences that hold now; an experience takes the place of its record."""
+    copied = {source_of(experience) for experience in experiences}
+    everything = [
+        *(one for one in records if one.category in _IN_THE_VIEW and one.id not in copied),
+        *experiences,
+    ]
+    outdated = set(replaced_by_newer(everything))
+    left = [one for one in everything if one.id not in outdated]
+    small = small_words([one.text for one in left])
+    return Relationships(
+        by_category=_grouped(left, lambda record: [category_of(record)]),
+        by_session=_grouped(left, lambda record: [record.session]),
+        by_entity=_grouped(left, lambda record: entities(record.text, small)),
+    )
+
+
+def _grouped(
+    records: Sequence[Record], names: Callable[[Record], Iterable[str]]
+) -> Mapping[str, tuple[Record, ...]]:
+    groups: dict[str, list[Record]] = defaultdict(list)
+    for record in sorted(records, key=lambda one: one.created):
+        for name in names(record):
+            groups[name].append(record)
+    ordered = sorted(groups, key=lambda name: (-len(groups[name]), name))
+    return {name: tuple(groups[name]) for name in ordered}

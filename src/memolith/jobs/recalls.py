@@ -121,6 +121,7 @@ class RecallState:
     entries: Mapping[str, Recalled] = field(default_factory=dict)
     updated: datetime | None = None
     damaged: tuple[str, ...] = ()  # files with content that we cannot read
+    noted: int = 0  # how many events of the log are in it that are not in the files
 
     def without(self, names: Collection[str]) -> RecallState:
         """The state without statements that have one of these ids, claims or paths of files."""
@@ -217,7 +218,8 @@ def fold(
     for entry in entries:  # another statement may be known by the same place
         keyed[f"{entry.key}:{entry.claim}" if entry.key in keyed else entry.key] = entry
     updated = max(event.at for event in events)
-    return replace(state, entries=keyed, updated=max(state.updated or updated, updated))
+    updated = max(state.updated or updated, updated)
+    return replace(state, entries=keyed, updated=updated, noted=len(events))
 
 
 def _add(entry: Recalled, event: Shown, own_output: Collection[str]) -> None:

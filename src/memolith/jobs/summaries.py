@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import date, datetime
@@ -71,10 +70,9 @@ def summary_record(
     It is dated like the newest of them, and names the archive that lists them all. Its id follows from
     theirs: the same again is the same record.
     """
-    first = min(records, key=_beginning)
-    last = max(records, key=lambda record: record.created)
-    covered = sum(_count(record) for record in records)
-    begins, ends = _beginning(first), day_of(last.created).isoformat()
+    newest = max(record.created for record in records)
+    covered = sum(map(_count, records))
+    begins, ends = min(map(_beginning, records)), day_of(newest).isoformat()
     title = f"{begins} to {ends}" if begins != ends else ends
     body = summary_lines(statements)
     return Record(
@@ -82,7 +80,7 @@ def summary_record(
         text=f"Summary of {title} ({covered} records)\n{body}",
         category="compaction",
         session=_only(record.session for record in records) or "system",
-        created=last.created,
+        created=newest,
         provenance=Provenance(
             channel=_only(record.provenance.channel for record in records)
             or _CHANNELS[group.trust],
@@ -152,8 +150,8 @@ def _count(record: Record) -> int:
 
 
 def _only(values: Iterable[str]) -> str:
-    found = Counter(values)
-    return next(iter(found)) if len(found) == 1 else ""
+    found = set(values)
+    return found.pop() if len(found) == 1 else ""
 
 
 def _id_of(records: Iterable[Record]) -> str:
