@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING
 
 from memolith import Memory
 from memolith.clock import Clock
-from memolith.config.sections import DEFAULTS
 from memolith.files.folder import Folder
 from memolith.files.record_format import encode_line
 from memolith.jobs.compact import CompactJob
@@ -62,7 +61,7 @@ def planning() -> float:
     """CPU seconds of planning over many records, with what other files say of them."""
     with tempfile.TemporaryDirectory() as root:
         Path(root, "MEMORY.md").write_bytes(lines(RECORDS))
-        job = CompactJob(DEFAULTS, Clock("UTC"), Rules())
+        job = CompactJob(Memory(root, clock=Clock("UTC")).jobs._place, Rules())
         with Folder(root) as folder:
             began = time.process_time()
             plan = job.plan(Snapshot(folder))
@@ -137,7 +136,7 @@ def one_memory(*, compacting: bool) -> dict[str, Taken]:
         }
         timed(calls, threading.Event())  # warm
         slow = Slow()
-        job = CompactJob(memory.config, Clock("UTC"), slow)
+        job = CompactJob(memory.jobs._place, slow)
         thread = threading.Thread(target=run_job, args=(memory.jobs._place, job))
         if compacting:
             thread.start()

@@ -114,7 +114,7 @@ class Editing(Rules):
 @pytest.mark.parametrize("edit", EDITS)
 def test_r6_an_edit_while_compaction_drafts_wins(busy: Life, edit: Callable[[Path], None]) -> None:
     memory, meanwhile = busy.memory, Meanwhile(busy.memory.root, edit)
-    job = CompactJob(memory.config, memory.jobs.clock, Editing(meanwhile))
+    job = CompactJob(memory.jobs._place, Editing(meanwhile))
     assert run_job(memory.jobs._place, job).status == "done"
     meanwhile.check()
     assert memory.records(category="compaction")
@@ -192,7 +192,7 @@ def test_r6_who_edits_the_records_during_every_summary_wins(grown: Memory) -> No
     def edit() -> None:
         path.write_text(path.read_text("utf-8").replace(" meet ", " really meet "), "utf-8")
 
-    job = CompactJob(grown.config, grown.jobs.clock, Editing(edit))
+    job = CompactJob(grown.jobs._place, Editing(edit))
     with pytest.raises(FileChangedError, match="was changed since"):
         run_job(grown.jobs._place, job)
     assert "really really meet" in text_of(grown)
@@ -202,7 +202,7 @@ def test_r6_who_edits_the_records_during_every_summary_wins(grown: Memory) -> No
 def test_r6_a_thousand_appends_during_a_slow_summary_are_all_there(
     grown: Memory, slow: Slow
 ) -> None:
-    job = CompactJob(grown.config, grown.jobs.clock, slow)
+    job = CompactJob(grown.jobs._place, slow)
     thread = threading.Thread(target=run_job, args=(grown.jobs._place, job))
     thread.start()
     assert slow.asked.wait(300)

@@ -26,7 +26,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 
 def test_guardrail_1_while_a_job_writes_every_other_call_goes_on(grown: Memory, slow: Slow) -> None:
-    job = CompactJob(grown.config, grown.jobs.clock, slow)
+    job = CompactJob(grown.jobs._place, slow)
     thread = threading.Thread(target=run_job, args=(grown.jobs._place, job))
     thread.start()
     assert slow.asked.wait(300)

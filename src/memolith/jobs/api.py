@@ -83,7 +83,7 @@ class Jobs:
         What matters of the chats of the last day is saved first, as `flush` does.
         """
         saved = 0 if dry_run else self._flush_open_chats()
-        report = self._run(CompactJob.of(self._place), dry_run=dry_run)
+        report = self._run(CompactJob(self._place), dry_run=dry_run)
         if not saved:
             return report
         line = f"saved before, from the chats of the last day: {counted(saved, 'record')}"

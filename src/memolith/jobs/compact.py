@@ -6,9 +6,7 @@ import operator
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Self
 
-from memolith.clock import Clock
 from memolith.config.load import LLM_KEY, api_key
 from memolith.config.sections import Config
 from memolith.errors import MemolithError
@@ -73,28 +71,17 @@ class CompactJob(Job[CompactPlan]):
     name = "compact"
     sections = ("compact", "long_memory", "trim")
 
-    def __init__(
-        self, config: Config, clock: Clock, summariser: Summariser, *, by_hand: bool = True
-    ) -> None:
-        """The summariser writes; what it writes is checked, and the rules write what is refused.
+    def __init__(self, place: Workplace, summariser: Summariser | None = None) -> None:
+        """The summariser writes, else the model of this memory if it has one; rules write what is refused.
 
         Not asked for by hand, it leaves alone what was compacted before and undone.
         """
-        self._path = config.profile.primary
-        self._archive = config.trim.archive_path
-        self._long = config.long_memory.path
-        self._config = config
-        self._clock = clock
-        self._summariser = summariser
-        self.by_rules = type(summariser) is Rules
-        self._by_hand = by_hand
-        self._now = clock.now()
-
-    @classmethod
-    def of(cls, place: Workplace) -> Self:
-        """The job of this memory, whose summaries are written by its model, if it has one."""
-        summariser = choose_summariser(place.config.llm, api_key(LLM_KEY))
-        return cls(place.config, place.clock, summariser, by_hand=place.by_hand)
+        super().__init__(place)
+        self._config, self._path = place.config, place.config.profile.primary
+        self._archive, self._long = place.config.trim.archive_path, place.config.long_memory.path
+        self._summariser = summariser or choose_summariser(place.config.llm, api_key(LLM_KEY))
+        self.by_rules = type(self._summariser) is Rules
+        self._now = place.clock.now()
 
     @staticmethod
     def is_wanted(config: Config, folder: Folder, left: int) -> bool:
@@ -107,10 +94,12 @@ class CompactJob(Job[CompactPlan]):
 
     def plan(self, snapshot: Snapshot) -> CompactPlan:
         """Which records become which summaries."""
-        self._now, self._seen = self._clock.now(), snapshot
-        undone = undone_by(snapshot.read(UNDONE), self.name) if not self._by_hand else frozenset()
+        self._now, self._seen = self._place.clock.now(), snapshot
+        undone = (
+            undone_by(snapshot.read(UNDONE), self.name) if not self._place.by_hand else frozenset()
+        )
         scope = self._scope(undone, snapshot.ledger().secret)
-        return plan_compaction(snapshot.read(self._path) or b"", scope, self._clock.day_of)
+        return plan_compaction(snapshot.read(self._path) or b"", scope, self._place.clock.day_of)
 
     def draft(self, plan: CompactPlan, *, preview: bool) -> CompactPlan:
         """Have the summaries written, and lay out the files with them."""
@@ -189,7 +178,7 @@ class CompactJob(Job[CompactPlan]):
 
     def _write(self, group: Group, writer: CheckedWriter) -> _Written:
         records = tuple(entry.record for entry in group.entries)
-        day_of = self._clock.day_of
+        day_of = self._place.clock.day_of
         sources = statements_of(records, self._now, day_of, self._seen.ledger())
         # Words of strangers are not sent: what they say to a model is not for it.
         is_sent = group.trust != "external"

@@ -176,11 +176,6 @@ class Job(ABC, Generic[P]):
         """`place` names the files; a plan reads them through its snapshot."""
         self._place = place
 
-    @classmethod
-    def of(cls, place: Workplace) -> Self:
-        """The job of this memory, with its settings."""
-        return cls(place)
-
     @staticmethod
     def is_wanted(config: Config, folder: Folder, left: int) -> bool:
         """Whether it is due before its time; the last scheduled run left MEMORY.md with so many bytes."""

@@ -51,8 +51,8 @@ def run_job(place: Workplace, job: Job[P], *, dry_run: bool = False) -> JobRepor
 
 def trim(store: Store, *, dry_run: bool = False) -> JobReport:
     """Bring MEMORY.md under the limits of `trim.max_records` and `trim.max_chars`."""
-    job = TrimJob(store.config.profile.primary, store.config.trim)
-    return run_job(Workplace.of(store), job, dry_run=dry_run)
+    place = Workplace.of(store)
+    return run_job(place, TrimJob(place), dry_run=dry_run)
 
 
 def run_unattended(place: Workplace, name: str, work: Callable[[], JobReport]) -> JobReport:
@@ -187,7 +187,7 @@ def apply_proposal(place: Workplace, job_id: str, kinds: Kinds) -> JobReport:
                 hint="Use the Memolith that planned it, or decline it: memolith jobs decline ID",
             )
         place = _planned_in(place, report, kinds[report.job])
-        job = kinds[report.job].of(place)
+        job = kinds[report.job](place)
         try:
             return apply_changes(
                 place, report, job, partial(require_unchanged, folder, report.read)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self
 
 from memolith.config.sections import TrimConfig
 from memolith.files.document import Document, Line
@@ -60,15 +59,10 @@ class TrimJob(Job[Plan]):
     name = "trim"
     sections = ("trim",)
 
-    def __init__(self, path: str, config: TrimConfig) -> None:
-        """`path` is the MEMORY.md that is kept short."""
-        self._path = path
-        self._config = config
-
-    @classmethod
-    def of(cls, place: Workplace) -> Self:
-        """The job of this memory."""
-        return cls(place.config.profile.primary, place.config.trim)
+    def __init__(self, place: Workplace) -> None:
+        """It keeps the MEMORY.md of this memory short."""
+        super().__init__(place)
+        self._path, self._config = place.config.profile.primary, place.config.trim
 
     def plan(self, snapshot: Snapshot) -> Plan:
         """Which records go."""
