@@ -41,13 +41,6 @@ _PLAIN: dict[int, str | None] = {
 # Single characters that unfold into a whole phrase; a text of nothing else would grow twentyfold.
 _PHRASES = re.compile("[\ufdfa\ufdfb]")
 
-_OTHER_THAN_SAME_LETTERS = bytes(code for code in range(128) if not chr(code).isalnum())
-# What becomes a letter or digit of ASCII in a way of its own.
-_OWN_WAY = re.compile(
-    f"[{''.join(chr(code) for code, plain in _PLAIN.items() if plain and plain.isalnum())}]"
-)
-
-
 def plain(text: str) -> str:
     """The text without accents, wide forms, ligatures and invisible marks; case is kept.
 
@@ -68,23 +61,6 @@ def fold(text: str) -> str:
     ('cumpleanos', 'strasse')
     """
     return plain(text).casefold()
-
-
-def bare_letters(text: str) -> bytes | None:
-    """The letters and digits of ASCII that folding leaves, without all between them; None: not known.
-
-    Whatever word of ASCII a text has, its letters are among these, side by side; and that is known in
-    a fraction of the time that words take.
-
-    >>> bare_letters("E-mail, mañana")
-    b'emailmanana'
-    """
-    if not text.isascii():
-        if _OWN_WAY.search(text):
-            return None
-        text = unicodedata.normalize("NFKD", text.casefold())
-    data = text.encode("ascii", "ignore").lower()
-    return data.translate(None, _OTHER_THAN_SAME_LETTERS)
 
 
 # Longer ones are keys, hashes and blobs: their beginning tells them apart, the rest only costs room.
