@@ -20,7 +20,7 @@ from memolith.files.folder import Folder
 from memolith.files.locks import STATE_FOLDER, make_state_folder
 from memolith.files.record_format import encode_time
 from memolith.results import Hit
-from memolith.text.pieces import Piece, bare_text, claim_key_of_bare, pieces, whole_facts
+from memolith.text.pieces import Piece, bare_text, claim_key, pieces, whole_facts
 from memolith.text.terms import keywords, stems, terms_of
 from memolith.text.wording import counted
 from memolith.types import Citation
@@ -87,7 +87,7 @@ def note_shown(root: str, hits: Sequence[Hit], question: str, surface: str, cloc
                 round(score / (1 + score), 4),
                 hit.record_id or "",
                 snippets[-1],
-                claim_key_of_bare(piece.text),
+                claim_key(piece.text),
                 int(answers),
             ]
         )

@@ -85,8 +85,8 @@ def _found(text: str, *, keys_only: bool = False) -> Iterator[tuple[_Kind, str, 
     """Each secret once, under the first kind that fits, its value, and where that begins."""
     lower = text.lower()
     taken: list[tuple[int, int]] = []
-    for kind in _keys() if keys_only else _kinds():
-        if not any(word in lower for word in kind.words):
+    for kind in _kinds():
+        if (kind.like and keys_only) or not any(word in lower for word in kind.words):
             continue
         for match in _expression(kind).finditer(text):
             group = "value" if "value" in match.groupdict() else 0
@@ -118,18 +118,14 @@ def _table() -> Table:
 
 
 @cache
-def _kinds() -> tuple[_Kind, ...]:
-    told = (
-        _Kind(name, tuple({word.split()[0] for word in words.split(", ")}), like, words)
-        for name, like, words in _table()["names"]
-    )
-    return (*_keys(), *told)
-
-
-@cache
-def _keys() -> tuple[_Kind, ...]:
-    rows = _table()["keys"]
-    return tuple(_Kind(name, tuple(words.split(", ")), "", form) for name, words, form in rows)
+def _kinds() -> list[_Kind]:
+    rows = [(name, words, "", form) for name, words, form in _table()["keys"]]
+    rows += [(name, words, like, words) for name, like, words in _table()["names"]]
+    # Of a name of several words the first is enough to look closer.
+    return [
+        _Kind(name, tuple({word.split()[0] for word in words.split(", ")}), like, form)
+        for name, words, like, form in rows
+    ]
 
 
 @cache

@@ -100,12 +100,7 @@ def claim_key(text: str) -> str:
     >>> claim_key("Cookie weighs  12 kg.") == claim_key("cookie WEIGHS 12 kg")
     True
     """
-    return claim_key_of_bare(bare_text(text))
-
-
-def claim_key_of_bare(text: str) -> str:
-    """The same for what `bare_text` has made of a text already."""
-    folded = fold(text)
+    folded = fold(bare_text(text))
     if not text.isascii():  # folding may have made spaces
         folded = " ".join(folded.split())
     plain = folded.rstrip(".!;, ").encode(errors="surrogatepass")

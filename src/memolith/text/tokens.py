@@ -41,6 +41,7 @@ _PLAIN: dict[int, str | None] = {
 # Single characters that unfold into a whole phrase; a text of nothing else would grow twentyfold.
 _PHRASES = re.compile("[\ufdfa\ufdfb]")
 
+
 def plain(text: str) -> str:
     """The text without accents, wide forms, ligatures and invisible marks; case is kept.
 
@@ -215,29 +216,17 @@ _EMOJI = (
 _SKIN_TONE = "[\U0001f3fb-\U0001f3ff]"
 
 
-# These patterns are large, so they are made when the first text that is not ASCII comes by.
-@cache
-def _picture() -> re.Pattern[str]:
-    return re.compile(_EMOJI)
-
-
-@cache
-def _without_spaces() -> re.Pattern[str]:
-    return re.compile(f"[{_ALL}]")
-
-
-@cache
-def _runs() -> re.Pattern[str]:
-    # Chinese characters and kana are cut apart: in Japanese one is the word, the other its ending.
-    return re.compile(
-        f"(?P<pairs>[{_HAN}]+|[{_KANA}]+|[{_SOUTH_EAST_ASIAN}]+)|(?P<korean>[{_HANGUL}]+)"
-        f"|[^{_ALL}]+"
-    )
+# These patterns are large, so they are compiled when the first text that is not ASCII comes by.
+_WITHOUT_SPACES = f"[{_ALL}]"
+# Chinese characters and kana are cut apart: in Japanese one is the word, the other its ending.
+_RUNS = (
+    f"(?P<pairs>[{_HAN}]+|[{_KANA}]+|[{_SOUTH_EAST_ASIAN}]+)|(?P<korean>[{_HANGUL}]+)|[^{_ALL}]+"
+)
 
 
 def _pictures(token: str) -> tuple[str, ...]:
     """An emoji without skin tone, and the emoji it is made of; nothing if the token is a word."""
-    if not _picture().match(token):
+    if not re.match(_EMOJI, token):
         return ()
     toneless = re.sub(f"(?<=.){_SKIN_TONE}", "", token)
     parts = tuple(part for part in toneless.split("\u200d") if part)
@@ -246,7 +235,7 @@ def _pictures(token: str) -> tuple[str, ...]:
 
 def has_words_without_spaces(text: str) -> bool:
     """Whether any part of the text is in such a script."""
-    return _without_spaces().search(text) is not None
+    return re.search(_WITHOUT_SPACES, text) is not None
 
 
 def _runs_of(text: str) -> Iterator[tuple[list[str], str]]:
@@ -255,7 +244,7 @@ def _runs_of(text: str) -> Iterator[tuple[list[str], str]]:
     >>> list(_runs_of("東京都tower"))
     [(['東京', '京都'], ''), ([], 'tower')]
     """
-    for run in _runs().finditer(text):
+    for run in re.finditer(_RUNS, text):
         if run["pairs"]:
             yield _pairs(run[0]), ""
         elif run["korean"]:
