@@ -39,8 +39,8 @@ _RULE = "\n\n---\n\n"
 # For how much of the budget each file is read. What is too far back in the log of a day is still looked
 # for in MEMORY.md, which alone has to fill all of it.
 _SHARES_READ = {"memory": 1.0, "today": 0.4, "yesterday": 0.2, "experiences": 0.2}
-_BYTES_OF_A_CHAR = 5  # of a file, for a character that is shown: of short records most are marks
-_FEWEST_BYTES, _MAX_BYTES = 16_384, 1_048_576
+_BYTES_OF_A_CHAR = 2.5  # of a file, for a character that is shown; short records take more
+_FEWEST_BYTES = 16_384
 _SOURCE = 45  # characters that a line says about its record
 # A number as long as any, and room for the numbers of the fence, which estimates of tokens vary by.
 _MANY, _ROOM = "999,999,999", "x" * 60
@@ -247,17 +247,13 @@ class _Reader:
 
     def _window(self, path: str, share: float = 0.4) -> Window:
         """As much of a file as fills this share of the budget with what may be shown, if it has so much."""
-        chars = self.chars * share
+        chars = int(self.chars * share)
         max_bytes = max(_FEWEST_BYTES, int(chars * _BYTES_OF_A_CHAR))
         try:
-            window = read_window(self.folder, path, max_bytes)
-            while window.unread and self._length(window) < chars and max_bytes < _MAX_BYTES:
-                max_bytes *= 4
-                window = read_window(self.folder, path, max_bytes)
+            return read_window(self.folder, path, max_bytes, lambda w: self._length(w) >= chars)
         except MemolithError as error:
             self.warnings.append(f"{error.message} It is left out. {error.hint}".rstrip())
             return Window()
-        return window
 
     def _length(self, window: Window) -> int:
         """About how many characters of it may be shown and are not shown by a layer before."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import takewhile
@@ -29,7 +30,7 @@ from memolith.types import PROTECTED, Record
 
 _HEAD = 32_768
 _HEADER = 16_384  # as long as the front matter of a note may be
-_FAR = 2_097_152
+_FAR, _MAX_BYTES = 2_097_152, 1_048_576
 # Bytes of the far part from which one protected record is taken: more would not fit anyway.
 _BYTES_FOR_ONE = 1024
 _CATEGORY = b'"category":"'
@@ -47,25 +48,36 @@ class Window:
     unread: int = 0  # lines that were not looked at; of a very large file an estimate
 
 
-def read_window(folder: Folder, path: str, max_bytes: int) -> Window:
-    """Look at a file; one that does not exist is empty."""
-    window = Window()
-    head, data, start, begin = b"", b"", 0, 0
+def read_window(
+    folder: Folder, path: str, max_bytes: int, is_enough: Callable[[Window], bool] = lambda _: True
+) -> Window:
+    """Look at the end of a file, at more of it while that is not enough; one that does not exist is empty."""
+    head, data, begin = b"", b"", 0
     with our_errors(path), suppress(FileNotFoundError), folder.opened(path, os.O_RDONLY) as fd:
         size = os.fstat(fd).st_size
-        start = max(0, size - max_bytes)
-        begin = max(0, start - _FAR)
+        begin = max(0, size - max_bytes - _FAR)
         head = os.pread(fd, _HEAD, 0)
         data = os.pread(fd, size - begin, begin)
     if is_utf16(head):
         raise not_utf8(path, "it cannot be read")
     if not data or is_broken_secret(head[:_HEADER]):
-        return window
-    if not start:
+        return Window()
+    window = _look(path, head, data, begin, max_bytes)
+    while window.unread and not is_enough(window) and max_bytes <= _MAX_BYTES:
+        max_bytes *= 2
+        window = _look(path, head, data, begin, max_bytes)
+    return window
+
+
+def _look(path: str, head: bytes, data: bytes, begin: int, max_bytes: int) -> Window:
+    """What is in the head of a file and in its data from some place on, of which the end is read whole."""
+    window = Window()
+    start = max(0, len(data) - max_bytes)
+    if not begin + start:
         _read_lines(_without_template(data), window, whole=True)
         return window
     # A line that is cut might be anything, also a secret: of one longer than this, nothing.
-    end = data.find(b"\n", start - begin) + 1 or len(data)
+    end = data.find(b"\n", start) + 1 or len(data)
     head = head[: _read_head(head[: begin + end], path, window)]
     _read_far(data[max(0, len(head) - begin) : end], begin - len(head), window, max_bytes)
     _read_lines(data[end:], window, whole=False)
