@@ -23,7 +23,7 @@ MAX_CODE_LINES_OF_A_FUNCTION = 50
 # module. A ceiling goes down with every change that makes a folder smaller. Raising one takes a
 # page in docs/decisions that names the promise behind it.
 CEILINGS = {
-    "(top)": (2_018, 16),
+    "(top)": (2_019, 16),
     "adapters": (351, 6),
     "cli": (2_541, 12),
     "config": (591, 4),
@@ -34,12 +34,12 @@ CEILINGS = {
     "hosts": (637, 7),
     "importers": (1_128, 10),
     "index": (1_276, 8),
-    "ingest": (808, 5),
+    "ingest": (801, 5),
     "jobs": (7_165, 43),
     "llm": (345, 4),
     "mcp_server": (1_091, 6),
     "rest": (1_309, 9),
-    "search": (1_271, 10),
+    "search": (1_265, 10),
     "text": (2_207, 20),
     "web": (909, 12),
 }

@@ -20,7 +20,7 @@ from memolith.interfaces import Reranker
 from memolith.results import Filters, SearchResult
 from memolith.search.candidates import QueryContext
 from memolith.search.filters import explain_empty, explain_names, explain_path
-from memolith.search.pipeline import Question, Resources
+from memolith.search.pipeline import Question
 from memolith.search.plan import plan, unread
 
 _BOTH_OFF = "search.words and search.meaning are both off, so nothing is found by its content."
@@ -98,15 +98,6 @@ class Finder:
             config, index = self.index.config, self.index.open()
             index.question = question
             reranker, absent = self._reranker() if rerank else (None, ())
-            resources = Resources(
-                index=index,
-                embedder=self.index.embedder,
-                read_texts=partial(read_texts, roots),
-                word_vectors=words,
-                config=config.search,
-                explain=explain,
-                reranker=reranker,
-            )
             reader, problems = self.index.reader(roots.own)
             query = QueryContext(
                 plan=plan(question, today, reader),
@@ -114,7 +105,17 @@ class Finder:
                 limit=max(limits),
                 external=config.trust.external,
             )
-            asked = Question(resources, query, filter_sets)
+            asked = Question(
+                index=index,
+                embedder=self.index.embedder,
+                read_texts=partial(read_texts, roots),
+                word_vectors=words,
+                config=config.search,
+                explain=explain,
+                reranker=reranker,
+                query=query,
+                kinds=filter_sets,
+            )
             warnings += problems + self._degraded() + absent
             found = list(map(asked.answer, filter_sets, limits))
             warnings += self.index.problems()

@@ -25,7 +25,7 @@ from memolith.interfaces import IndexReplacedError
 
 # Part of the file's name, so that two versions of the program never touch each other's index. A changed
 # number means a new index: everything in it can be made again.
-VERSION = 9
+VERSION = 10
 _TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value NOT NULL) WITHOUT ROWID;
 -- Another epoch: what was read of chunks before is void. Who truncates a file makes an empty one of it.

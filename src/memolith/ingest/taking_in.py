@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 
 from memolith import clock
@@ -48,36 +48,29 @@ HEADING_WEIGHT = 0.5
 SPELLED_CHARS = 2_000
 
 
+@dataclass(slots=True)
 class Work:
     """What changed, cut and put into the index some hundred chunks at once."""
 
-    def __init__(
-        self,
-        sources: Sources,
-        index: Index,
-        embedder: Embedder | None,
-        known: Mapping[str, FileState],
-        patience: Patience,
-    ) -> None:
-        self._sources = sources
-        self._index = index
-        self._embedder = embedder
-        self._known = known
-        self._patience = patience
-        self._changes: list[FileChange] = []
-        self._new: list[IndexedChunk] = []  # what of these changes the index does not have
-        self.warnings: list[str] = []
-        self.indexed = 0
-        self.chunks = 0
-        self.overtaken = set[str]()  # what other processes have indexed meanwhile
+    sources: Sources
+    index: Index
+    embedder: Embedder | None
+    known: Mapping[str, FileState]
+    patience: Patience
+    warnings: list[str] = field(default_factory=list)
+    indexed: int = 0
+    chunks: int = 0
+    overtaken: set[str] = field(default_factory=set)  # what other processes have indexed meanwhile
+    changes: list[FileChange] = field(default_factory=list)  # not stored yet
+    new: list[IndexedChunk] = field(default_factory=list)  # what of these the index does not have
 
     def take_in(self, changed: Mapping[str, Stamp], progress: Progress | None = None) -> None:
         """Cut these files, and put what is new into the index; the rest when the time is up is left."""
         files = list(changed.items())
-        if self._patience.is_short:
+        if self.patience.is_short:
             files.sort(key=lambda file: -file[1][2])  # the newest first
         for number, (path, stamp) in enumerate(files):
-            if number and self._patience.is_over():
+            if number and self.patience.is_over():
                 left = len(files) - number
                 self.warnings.append(
                     f"{left:,} changed files are not indexed yet: what is new in them is not found."
@@ -91,19 +84,19 @@ class Work:
             progress(len(changed), len(changed))
 
     def _add(self, path: str, stamp: Stamp) -> None:
-        data, known = self._read(path, stamp), self._known.get(path)
+        data, known = self._read(path, stamp), self.known.get(path)
         if data is None:
             return
-        state, chunks, is_appended = cut_file(path, data, stamp, known, self._sources)
+        state, chunks, is_appended = cut_file(path, data, stamp, known, self.sources)
         if chunks is None and state == known:
             return  # still racy: a write would only have other processes read the index again
         items = None if chunks is None else self._items(path, chunks, is_appended=is_appended)
-        self._changes.append(as_seen(self._known, path, state, items, is_appended=is_appended))
+        self.changes.append(as_seen(self.known, path, state, items, is_appended=is_appended))
         if items is not None:
             self.indexed += 1
             self.chunks += len(items)
-        most = _CHUNKS_IN_A_HURRY if self._patience.is_short else _CHUNKS_AT_ONCE
-        if len(self._new) >= most or len(self._changes) >= _FILES_AT_ONCE:
+        most = _CHUNKS_IN_A_HURRY if self.patience.is_short else _CHUNKS_AT_ONCE
+        if len(self.new) >= most or len(self.changes) >= _FILES_AT_ONCE:
             self._store()
 
     def _items(
@@ -111,25 +104,25 @@ class Work:
     ) -> list[IndexedChunk]:
         """The chunks of a file; what the index has already is passed on without its terms."""
         there = Counter[bytes]()
-        if path in self._known and not is_appended:
-            there = self._index.identities(path)
+        if path in self.known and not is_appended:
+            there = self.index.identities(path)
         items = []
         for chunk in chunks:
             item = IndexedChunk(chunk, text_digest(chunk.text), _identity(chunk), None)
             there[item.identity] -= 1
             if there[item.identity] < 0:
-                self._new.append(item)
+                self.new.append(item)
             items.append(item)
         return items
 
     def _store(self) -> None:
         """Put what was cut into the index."""
-        is_later = self._patience.is_search and self.chunks > _EMBEDDED_FOR_A_SEARCH
-        models = (None, None) if is_later else (self._embedder, self._sources.word_vectors)
-        prepare(self._new, *models, self.warnings)
-        if self._changes:
-            self.overtaken.update(self._index.replace_files(self._changes))
-        self._changes, self._new = [], []
+        is_later = self.patience.is_search and self.chunks > _EMBEDDED_FOR_A_SEARCH
+        models = (None, None) if is_later else (self.embedder, self.sources.word_vectors)
+        prepare(self.new, *models, self.warnings)
+        if self.changes:
+            self.overtaken.update(self.index.replace_files(self.changes))
+        self.changes, self.new = [], []
 
     def _read(self, path: str, stamp: Stamp) -> bytes | None:
         if stamp[1] > MAX_FILE_BYTES:
@@ -137,11 +130,11 @@ class Work:
                 f"{shown_path(path)} has {stamp[1]:,} bytes and is left out of search: files of more than"
                 f" {MAX_FILE_BYTES:,} are not indexed. Split it, or move it out of the memory."
             )
-            if path in self._known:
-                self.overtaken.update(self._index.replace_files([as_seen(self._known, path)]))
+            if path in self.known:
+                self.overtaken.update(self.index.replace_files([as_seen(self.known, path)]))
             return None
         try:
-            return self._sources.roots.read(path)  # None: deleted since it was listed
+            return self.sources.roots.read(path)  # None: deleted since it was listed
         except MemolithError as error:
             self.warnings.append(f"{error.message} It is left out of search.")
             return None

@@ -37,9 +37,12 @@ from memolith.text.wording import counted
 Stages = list[tuple[str, Stage]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Resources:
-    """What a search works with."""
+@dataclass(kw_only=True)
+class Question:
+    """A question put to an index: embedded once, and looked for in one pass for all kinds of hits.
+
+    `kinds` are the filters it may be answered for; the limit of `query` is the greatest.
+    """
 
     index: Index
     embedder: Embedder | None
@@ -47,32 +50,27 @@ class Resources:
     word_vectors: WordVectors | None
     config: SearchConfig
     explain: bool
-    reranker: Reranker | None = None
+    reranker: Reranker | None
+    query: QueryContext
+    kinds: Sequence[Filters]
 
-
-class Question:
-    """A question put to an index: embedded once, and looked for in one pass for all kinds of hits."""
-
-    def __init__(self, resources: Resources, query: QueryContext, kinds: Sequence[Filters]) -> None:
-        """`kinds` are the filters it may be answered for; the limit of `query` is the greatest."""
-        config, index = resources.config, resources.index
-        self._resources = resources
+    def __post_init__(self) -> None:
+        """Look for it."""
+        config, query, model = self.config, self.query, self.reranker
         plan = query.plan if config.words else replace(query.plan, words=())
-        near = getattr(resources.embedder, "near", NEAR)
-        self._query = replace(query, plan=plan, near=near)
-        self._first_kind = kinds[0]
-        model = resources.reranker
+        self.query = replace(query, plan=plan, near=getattr(self.embedder, "near", NEAR))
+        self.reading = Reading(self.index, self.read_texts)
         self._reranking = reorder.Reranking(model, config.rerank_seconds) if model else None
-        self._stages, self._text_stages = stages(resources, self._reranking)
-        self.reading = Reading(index, resources.read_texts)
-        vector, self._warnings = meaning_of(plan.meant, resources.embedder)
-        self._nominated = find_candidates(index, plan, vector, kinds, max(NOMINATED, query.limit))
+        self._stages, self._text_stages = stages(config, self.word_vectors, self._reranking)
+        vector, self._warnings = meaning_of(plan.meant, self.embedder)
+        most = max(NOMINATED, query.limit)
+        self._nominated = find_candidates(self.index, plan, vector, self.kinds, most)
 
     def answer(self, filters: Filters, limit: int) -> SearchResult:
         """The best hits of one kind; what could not be done is said in the warnings."""
-        resources, reading, plan = self._resources, self.reading, self._query.plan
+        reading, plan = self.reading, self.query.plan
         nominated = self._nominated[filters]
-        query = _told(replace(self._query, limit=limit), nominated)
+        query = _told(replace(self.query, limit=limit), nominated)
         fused = self._worth_staging(nominated, query)
         scored = _staged(self._stages, query, fused)
         ranked = scored[-1][1].in_order()
@@ -89,21 +87,21 @@ class Question:
         warnings += self._not_done(reading.moved(ranked))
         left = _left(ranked, seen, best)
         chats = votes.rank_sessions(left, nominated.chat_vectors)[:limit]
-        most = votes.max_score(plan.meant, left.lift, resources.config)
+        most = votes.max_score(plan.meant, left.lift, self.config)
         found = tuple(hits(best.take(slice(limit)), query, reading, most))
         names = frozenset(retold(found))
         traced = trace(reading, plan, [("fuse", fused), *scored], shown, most)
         return SearchResult(
             hits=found,
-            past=names and names & set(map(short_id, resources.index.record_states().superseded)),
+            past=names and names & set(map(short_id, self.index.record_states().superseded)),
             sessions=tuple(sessions(left, chats, reading, most)),
             warnings=tuple(warnings),
-            trace=tuple(traced) if resources.explain else (),
+            trace=tuple(traced) if self.explain else (),
         )
 
     def _worth_staging(self, nominated: Nomination, query: QueryContext) -> Candidates:
         """The best by both rankings, and all that is from days the question names."""
-        fused = fuse(without_copies(nominated.signals), self._resources.config.rrf_k)
+        fused = fuse(without_copies(nominated.signals), self.config.rrf_k)
         if query.plan.phrases:  # quoted phrases are searched for in every candidate
             return fused
         chosen = np.arange(len(fused)) < max(NOMINATED, query.limit)
@@ -118,7 +116,7 @@ class Question:
         if not len(read):
             return
         yield from reorder.not_held(plan.phrases, read)
-        if filters == self._first_kind:
+        if filters == self.kinds[0]:
             yield from not_said(plan, nominated, read)
             dated = nominated.signals.dated
             yield from votes.none_from(
@@ -174,9 +172,10 @@ def _left(ranked: Candidates, seen: int, best: Candidates) -> Candidates:
     return ranked.scored(score, {}).take(kept.nonzero()[0]).in_order()
 
 
-def stages(resources: Resources, reranking: reorder.Reranking | None) -> tuple[Stages, Stages]:
+def stages(
+    config: SearchConfig, words: WordVectors | None, reranking: reorder.Reranking | None
+) -> tuple[Stages, Stages]:
     """The stages that go by what the index knows, and those that go by what was read, as the settings have it."""
-    config, words = resources.config, resources.word_vectors
     by_votes = votes.are_counted(config)
     scored: Stages = [("weigh", votes.weigh)] if by_votes else []
     scored.append(("days", votes.prefer_days))

@@ -15,6 +15,10 @@ from memolith.search.votes import is_from_any
 from memolith.text.lines import read_line
 from memolith.visibility import shown_trust
 
+_OF_THE_CHUNK = (
+    "record_id", "category", "session", "chat", "role", "heading", "dated", "expires", "channel",
+)  # fmt: skip
+
 
 def hits(
     candidates: Candidates, query: QueryContext, reading: Reading, max_score: float
@@ -38,21 +42,13 @@ def hits(
         if by_meaning:
             ranks["meaning"] = by_meaning
         yield Hit(
+            **{name: getattr(chunk, name) or None for name in _OF_THE_CHUNK},
             citation=chunk.citation,
             text=text,
             score=score,
-            record_id=chunk.record_id or None,
-            category=chunk.category or None,
             source_category=read.source_category or None,
-            session=chunk.session or None,
-            chat=chunk.chat or None,
-            role=chunk.role or None,
             other_side=read.other_side or None,
-            heading=chunk.heading or None,
-            dated=chunk.dated,
-            expires=chunk.expires,
             sensitivity=chunk.sensitivity,
-            channel=chunk.channel or None,
             trust=shown_trust(chunk.path, chunk.channel, chunk.role, query.external),
             superseded=superseded,
             superseded_by=newest.chunk.citation if newest else None,
