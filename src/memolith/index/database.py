@@ -102,7 +102,7 @@ _NOT_NOW = {
     apsw.CantOpenError: "it cannot be opened",
     apsw.PermissionsError: "permission denied",
     apsw.ProtocolError: "its locks do not work here",
-    apsw.NoMemError: "there is no memory left",
+    apsw.NoMemError: "this machine is out of memory",
     apsw.InterruptError: "it was interrupted",
 }
 # With secure_delete, what was forgotten does not stay in free pages. The last is the first read: then
@@ -290,7 +290,7 @@ class Database:
 
     def _replaced(self) -> IndexReplacedError:
         return IndexReplacedError(
-            "The search index was damaged or made anew and is built again from the files.",
+            "The search index was replaced, and is being rebuilt from the files.",
             path=self.folder,
             hint="Search again.",
         )

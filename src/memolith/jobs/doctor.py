@@ -107,7 +107,7 @@ def _renew_token(subject: Subject) -> Iterator[str]:
 def _remake_index(subject: Subject) -> Iterator[str]:
     if subject.index().damaged:
         subject.rebuild()
-        yield "The damaged index was made anew from the files."
+        yield "The damaged index was rebuilt from the files."
 
 
 def _make_private(subject: Subject) -> Iterator[str]:

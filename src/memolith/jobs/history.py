@@ -97,7 +97,7 @@ def find_job(folder: Folder, job_id: str, status: JobStatus | None = None) -> Jo
     if len(jobs) == 1:
         return jobs[0]
     if len(matches) == 1 and job_id and not jobs:
-        hint = "Put a copy of it back; files as they stood are among: memolith restore --list"
+        hint = "Put a copy of it back; the backups have the files as they were: memolith restore"
         raise _damaged(names[matches[0]], matches[0], hint)
     what = f"{len(jobs)} jobs have ids that start with" if jobs else "No job has the id"
     raise JobNotFoundError(

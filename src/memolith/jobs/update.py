@@ -265,7 +265,7 @@ def changed_note(path: str, data: bytes, old: Record, new: Record) -> bytes:
         or (mark not in (None, read.sensitivity))
     ):
         raise RefusedError(
-            f"{path} cannot be changed so: its front matter would not say it.",
+            f"{path} cannot be changed like that: its front matter cannot hold it.",
             hint=f"Edit the file by hand, or replace it: memolith supersede {old.id} TEXT",
         )
     return changed

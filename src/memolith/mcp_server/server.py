@@ -85,7 +85,7 @@ class MemoryServer(Server[object]):
             "memolith",
             version=__version__,
             title="Memolith",
-            instructions=f"{read_text('server')} It is {which}the one in {whole(memory.root)}.",
+            instructions=f"{read_text('server')} This memory is {which}the one in {whole(memory.root)}.",
             lifespan=self._live,
             on_list_tools=self._handler(tools.list_tools),
             on_call_tool=self._call_tool,

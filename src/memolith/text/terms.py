@@ -307,7 +307,7 @@ def _stemmer(algorithm: str) -> _Stemmer:
                 f"The library that knows word stems cannot be loaded: {error}.",
                 path=error.path or "Stemmer",
                 errno=0,
-                hint="No file of the memory is wrong. Try again; if it stays so, install Memolith anew.",
+                hint="No file of the memory is wrong. Try again; if that does not help, reinstall Memolith.",
             ) from error
         stemmer = Stemmer.Stemmer(algorithm, 0)  # 0: `stems` keeps its own cache
         setattr(_loaded, algorithm, stemmer)

@@ -14,7 +14,7 @@ _LIMIT, _MORE, _TRACED = 10, 20, 50
 _FILTERS = ("category", "session", "chat", "since", "until")
 # What each stage is called, and what it does.
 STAGES = {
-    "fuse": ("Words and meaning", "Two rankings, merged: equal words, and similar meaning."),
+    "fuse": ("Words and meaning", "Two rankings, by words and by meaning, become one."),
     "weigh": ("Votes", "Each sign that it answers adds its vote."),
     "days": ("Days", "What is dated as the question says moves up."),
     "rerank": ("Re-ranked", "A model has read it together with the question."),
