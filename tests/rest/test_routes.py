@@ -87,6 +87,16 @@ def test_context_comes_at_the_start_and_before_an_answer(client: TestClient) -> 
     assert used.json() == {"noted": True}
 
 
+def test_a_dry_run_of_forgetting_forgets_nothing(client: TestClient) -> None:
+    record = client.post(f"{V1}/records", json={"text": "Tea at four"}).json()["id"]
+    place = f"{V1}/records/{record}"
+    assert client.delete(f"{place}?dry_run=true").json()["files"]
+    assert client.delete(f"{place}?dryrun=true").status_code == 422
+    assert client.get(place).status_code == 200
+    assert client.delete(place).status_code == 200
+    assert client.get(place).status_code == 404
+
+
 def test_only_what_is_there_can_have_been_used(root: str) -> None:
     with Memory(root) as memory, calling(memory) as client:
 

@@ -175,11 +175,12 @@ class Route:
 
     method = property(lambda self: self.at.partition(" ")[0])
     path = property(lambda self: self.at.partition(" ")[2])
+    has_body = property(lambda self: self.method not in ("GET", "DELETE"))
 
 
 ROUTES = (
     Route("POST /records", Memory.remember, "records", writes=True, creates=True),
-    Route("GET /records", Memory.records, "records", then=newest_first, fields={"limit": (_Limit, 20), "metadata": (_Pairs, {})}),
+    Route("GET /records", Memory.records, "records", then=newest_first, fields={"limit": (_Limit, 20), "metadata": (_Pairs | None, None)}),
     Route("POST /notes", Memory.save_note, "records", writes=True, creates=True),
     Route("GET /records/{record_id}", Memory.get_record, "records"),
     Route("PATCH /records/{record_id}", Memory.update, "records", writes=True),
@@ -283,9 +284,9 @@ def _endpoint(route: Route) -> Callable[..., object]:
     types = {"memory": TheMemory, "response": Response, **dict.fromkeys(in_path, str)}
     of = inspect.Parameter
     parameters = [of(name, of.KEYWORD_ONLY, annotation=one) for name, one in types.items()]
-    model, is_body = _request_model(route, in_path), route.method != "GET"
-    needs = not is_body or any(one.is_required() for one in model.model_fields.values())
-    asked: Any = Annotated[model, Body() if is_body else Query()]
+    model = _request_model(route, in_path)
+    needs = not route.has_body or any(one.is_required() for one in model.model_fields.values())
+    asked: Any = Annotated[model, Body() if route.has_body else Query()]
     default = of.empty if needs else model()
     parameters.append(of("asked", of.KEYWORD_ONLY, annotation=asked, default=default))
     endpoint.__name__ = route.call.__name__
@@ -329,11 +330,12 @@ def _as_sent(record: Record, sent: Mapping[str, Any]) -> Record:
 
 def _request_model(route: Route, in_path: Sequence[str]) -> type[BaseModel]:
     """The body of a request, or its query: exactly these names, in a body of exactly these types."""
-    is_body = route.method != "GET"
     omitted = {*in_path, *_NOT_ASKED, *route.fixed}
     fields = {**arguments_of(route.call, omitted, _ARGUMENTS, _NAMES), **route.fields}
     if route.writes:
         fields["kind"] = (SessionKind, "main")
     title = "".join(word.capitalize() for word in route.call.__name__.split("_"))
-    config = ConfigDict(extra="forbid", strict=is_body)
-    return create_model(f"{title}{'Body' if is_body else 'Query'}", __config__=config, **fields)
+    config = ConfigDict(extra="forbid", strict=route.has_body)
+    return create_model(
+        f"{title}{'Body' if route.has_body else 'Query'}", __config__=config, **fields
+    )
