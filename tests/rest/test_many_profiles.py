@@ -14,6 +14,7 @@ import httpx2
 import pytest
 from starlette.testclient import TestClient
 
+from benchmarks.mcp_start import HELLO
 from memolith import Memory
 from memolith.rest import guests
 from memolith.rest.app import build_app
@@ -132,6 +133,25 @@ def test_over_mcp_a_token_leads_to_its_profile_too(
     assert others.status_code == 200
     assert FACT["text"] not in others.text
     assert search(ben, sessions[0]).status_code == 404  # a session of another profile
+
+
+def test_calls_that_open_a_profile_together_are_all_answered(
+    grant: Callable[..., dict[str, str]],
+) -> None:
+    header = {**MCP, **grant("ana")}
+
+    async def ask() -> list[int]:
+        with Memory(profile="operator", create=True) as memory:
+            memory.init()
+            app = build_app(memory, port=PORT)
+            transport = httpx2.ASGITransport(app=app)
+            async with httpx2.AsyncClient(transport=transport, base_url=URL) as client:
+                said = [client.post("/mcp", json=HELLO, headers=header) for _ in range(4)]
+                statuses = [one.status_code for one in await asyncio.gather(*said)]
+            await app.guests.close()
+            return statuses
+
+    assert asyncio.run(ask()) == [200] * 4
 
 
 def test_limits_are_kept(client: TestClient, grant: Callable[..., dict[str, str]]) -> None:

@@ -9,7 +9,8 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Annotated, Literal
+from itertools import accumulate
+from typing import Annotated, Any, Literal
 
 from mcp_types import CallToolResult, ListToolsResult
 from pydantic import Field
@@ -39,7 +40,7 @@ from memolith.results import Hit, Passage, SearchResult, TurnContext
 from memolith.text.cleaning import shown_path
 from memolith.text.lines import handle
 from memolith.text.quotation import fence, quoted, quoted_line, quoted_lines
-from memolith.types import SESSION_KINDS, Citation, Progress, Record, Sensitivity, SessionKind
+from memolith.types import SESSION_KINDS, Citation, Progress, Record, Sensitivity
 
 Question = Annotated[str, Field(max_length=8000)]
 Asked = Annotated[str, Field(min_length=1, max_length=8000)]
@@ -186,13 +187,10 @@ def memory_get(
     count = lines or (LINES if first else None)
     passage = call.memory.get(path, first or 1, count, include_secret=include_secret)
     first = passage.citation.first_line
-    shown: list[str] = []
-    room = MAX_CHARS
-    for line in passage.text.split("\n") if passage.text else []:
-        room -= len(line) + 1
-        if room < 0 and shown:
-            break
-        shown.append(line if len(line) <= MAX_CHARS else f"{line[:MAX_CHARS]} …")
+    there = passage.text.split("\n") if passage.text else []
+    ends = accumulate(len(line) + 1 for line in there)
+    shown = [line for line, end in zip(there, ends, strict=True) if end <= MAX_CHARS]
+    shown = shown or [f"{line[:MAX_CHARS]} …" for line in there[:1]]
     last = first + len(shown) - 1
     numbered = [f"{number}\t{line}" for number, line in enumerate(shown, first)]
     text = fence(quoted("\n".join(numbered)))
@@ -413,8 +411,9 @@ def run(
             "This server shows no secret records.",
             hint="The user may allow it: memolith config set trust.allow_secret true",
         )
-    of_server = memory.config.mcp.session_kind
-    kind = _kind(of_server, arguments.pop("session_kind", None))
+    # A caller may say that others are listening; it cannot say that they are not.
+    of_server, of_call = memory.config.mcp.session_kind, arguments.pop("session_kind", None)
+    kind: Any = "group" if "group" in (of_server, of_call) else of_call or of_server
     if kind == "group" and not tool.for_groups:
         # Where the server is for groups no argument changes that, so none is named.
         raise ArgumentError(
@@ -424,10 +423,3 @@ def run(
             else f"It works in sessions of the kinds {', '.join(_PRIVATE_KINDS)}.",
         )
     return tool.run(Call(memory=memory, progress=progress, kind=kind), **arguments)
-
-
-def _kind(of_server: str, of_call: object) -> SessionKind:
-    """A caller may say that others are listening; it cannot say that they are not."""
-    if "group" in (of_server, of_call):
-        return "group"
-    return next((kind for kind in _PRIVATE_KINDS if kind == (of_call or of_server)), "main")

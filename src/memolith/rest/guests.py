@@ -14,8 +14,7 @@ from memolith import clock
 from memolith.mcp_server.transport import PATH, HttpApp
 from memolith.memory import Memory
 from memolith.rest.answers import V1, RequestError
-from memolith.rest.tokens import Grant, Grants, stamp_at
-from memolith.types import Stamp
+from memolith.rest.tokens import Grant, Grants
 
 MAX_OPEN = 256
 # Requests of one profile that are answered; its others wait, and hold up no other profile.
@@ -54,24 +53,15 @@ class Guest:
         self.allowance = Allowance(limits.requests or _UNLIMITED, _MINUTE)
         self.turns = asyncio.Semaphore(_AT_ONCE)
         self.visits = 0  # requests and streams at this moment
-        self._agents: HttpApp | None = None
+        self._ready = asyncio.Event()  # for agents
         self._live: asyncio.Task[None] | None = None
-        self._seen = self._settings()
 
     async def agents(self) -> ASGIApp:
         """The profile over MCP."""
-        if self._agents is None:
-            self._agents = HttpApp(self.memory.via("mcp"))
-            ready = asyncio.Event()
-            self._live = asyncio.create_task(self._keep(self._agents, ready))
-            await ready.wait()
+        if self._live is None:
+            self._live = asyncio.create_task(self._keep())
+        await self._ready.wait()
         return self._agents
-
-    async def refresh(self) -> None:
-        """Read settings again that have changed."""
-        if (now := self._settings()) != self._seen:
-            self._seen = now
-            await asyncio.to_thread(self.memory.reconfigure)
 
     async def close(self) -> None:
         """Close the memory, and end what still listens."""
@@ -83,17 +73,14 @@ class Guest:
 
     def end_streams(self) -> None:
         """The server is about to stop."""
-        if self._agents is not None:
+        if self._ready.is_set():
             self._agents.end_streams()
 
-    async def _keep(self, app: HttpApp, ready: asyncio.Event) -> None:
-        async with app.lifespan():  # to be left by the task that entered it
-            ready.set()
+    async def _keep(self) -> None:
+        self._agents = HttpApp(self.memory.via("mcp"))
+        async with self._agents.lifespan():  # to be left by the task that entered it
+            self._ready.set()
             await asyncio.Event().wait()
-
-    def _settings(self) -> list[Stamp | None]:
-        profile = self.memory.profile
-        return [stamp_at(path) for path in (profile.user_settings_file, profile.settings_file)]
 
 
 class Guests:
@@ -124,7 +111,7 @@ class Guests:
         guest.visits += 1
         try:
             await self._make_room()
-            await guest.refresh()
+            await asyncio.to_thread(guest.memory.reconfigure)
             turn = nullcontext() if listens else guest.turns
             heavy = self._heavy if path.startswith(_HEAVY) else nullcontext()
             async with turn, heavy:
