@@ -10,11 +10,11 @@ from urllib.parse import quote, unquote_to_bytes
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
 
-from memolith.errors import MemolithError, NotFoundError, RefusedError
+from memolith.errors import NotFoundError, RefusedError
 from memolith.files.disk_view import discover
 from memolith.files.folder import Folder
 from memolith.files.layout import ROOT_MEMORY, USER, daily_log, is_daily_log
-from memolith.mcp_server.tool import protocol_error, read_text, whole
+from memolith.mcp_server.tool import read_text, whole
 from memolith.mcp_server.tools import TOOLS, run
 from memolith.memory import Memory
 from memolith.text.cleaning import one_line
@@ -111,23 +111,16 @@ def _resource(path: str) -> types.Resource:
 def read_resource(
     memory: Memory, params: types.ReadResourceRequestParams
 ) -> types.ReadResourceResult:
-    """The text of a file or day; what cannot be read is an error of the protocol, as it demands."""
+    """The text of a file or day."""
+    if for_groups(memory):
+        raise RefusedError(
+            "Files are not for group sessions: others would read along.",
+            hint="session_start shows what is public.",
+        )
     uri = str(params.uri)
-    try:
-        if for_groups(memory):
-            raise RefusedError(
-                "Files are not for group sessions: others would read along.",
-                hint="session_start shows what is public.",
-            )
-        passage = memory.get(_path_of(uri))
-    except MemolithError as error:
-        data = {"uri": uri[:1000]}
-        raise protocol_error(types.INVALID_PARAMS, error, memory.root, data) from error
-    return types.ReadResourceResult(
-        contents=[
-            types.TextResourceContents(uri=uri, text=whole(passage.text), mime_type=_MARKDOWN)
-        ]
-    )
+    text = whole(memory.get(_path_of(uri)).text)
+    content = types.TextResourceContents(uri=uri, text=text, mime_type=_MARKDOWN)
+    return types.ReadResourceResult(contents=[content])
 
 
 def for_groups(memory: Memory) -> bool:
@@ -149,16 +142,11 @@ def _path_of(uri: str) -> str:
 
 
 def get_prompt(memory: Memory, params: types.GetPromptRequestParams) -> types.GetPromptResult:
-    """A prompt as messages; what is wrong is an error of the protocol, as it demands."""
+    """A prompt as messages."""
     name, given = params.name, params.arguments or {}
     if name not in _PROMPTS:
         raise MCPError(types.INVALID_PARAMS, f"There is no prompt {name[:60]!a}.")
-    try:
-        text = types.TextContent(text=read_text(name))
-        content = run(memory, TOOLS[name], given).content[0] if name in TOOLS else text
-    except MemolithError as error:
-        raise protocol_error(types.INVALID_PARAMS, error, memory.root) from error
-    return types.GetPromptResult(
-        description=_PROMPTS[name].description,
-        messages=[types.PromptMessage(role="user", content=content)],
-    )
+    text = types.TextContent(text=read_text(name))
+    content = run(memory, TOOLS[name], given).content[0] if name in TOOLS else text
+    message = types.PromptMessage(role="user", content=content)
+    return types.GetPromptResult(description=_PROMPTS[name].description, messages=[message])

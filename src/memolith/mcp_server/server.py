@@ -91,9 +91,9 @@ class MemoryServer(Server[object]):
             on_call_tool=self._call_tool,
             on_list_resources=self._handler(resources.list_resources),
             on_list_resource_templates=self._handler(resources.list_templates),
-            on_read_resource=self._handler(resources.read_resource),
+            on_read_resource=self._handler(resources.read_resource, types.INVALID_PARAMS),
             on_list_prompts=self._handler(resources.list_prompts),
-            on_get_prompt=self._handler(resources.get_prompt),
+            on_get_prompt=self._handler(resources.get_prompt, types.INVALID_PARAMS),
             on_subscriptions_listen=self._listen,
         )
         joined = "notifications/initialized"
@@ -182,16 +182,18 @@ class MemoryServer(Server[object]):
             self._clients.append(context.session)
 
     def _handler(
-        self, work: Callable[[Memory, Any], object]
+        self, work: Callable[[Memory, Any], object], failure: int = types.INTERNAL_ERROR
     ) -> Callable[[Context, Any], Awaitable[Any]]:
-        """Answers a request about the memory in a thread."""
+        """Answers a request about the memory in a thread; what is wrong is an error of the protocol."""
 
         async def handle(_: Context, params: Any) -> Any:
             memory = self.memory
             try:
                 return await self._in_thread(lambda: work(memory, params))
             except MemolithError as error:
-                raise protocol_error(types.INTERNAL_ERROR, error, memory.root) from error
+                uri = getattr(params, "uri", None)
+                data = uri and {"uri": str(uri)[:1000]}
+                raise protocol_error(failure, error, memory.root, data) from error
 
         return handle
 
