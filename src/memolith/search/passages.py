@@ -77,7 +77,7 @@ def _compared(
     read = [np.frombuffer(one, "<u2") & _TOKEN for one in model.spell([[s] for s in stretches])]
     told: dict[int, float] = {}
     for stretch, tokens in zip(stretches, read, strict=True):
-        rarest = max((rarity.get(word, 0.0) for word in words(stretch)), default=0.0)
+        rarest = max([rarity.get(word, 0.0) for word in words(stretch)], default=0.0)
         for token in tokens.tolist() if rarest else ():
             told[token] = max(rarest / len(tokens), told.get(token, 0.0))
     best = sorted(told, key=lambda token: -told[token])[:_MOST_TOKENS]

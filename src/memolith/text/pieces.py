@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import blake2b
 
 from memolith.text.cues import begins
@@ -94,6 +95,7 @@ def bare_text(text: str) -> str:
     return _TRAILER.sub("", line) if line.endswith(")*") else line
 
 
+@lru_cache(1024)  # what is found is often found again
 def claim_key(text: str) -> str:
     """Twelve letters that are the same for the same statement, wherever and however it is spaced.
 
