@@ -29,10 +29,6 @@ from memolith.types import Record
 from memolith.visibility import raises_trust, trust, trust_in_file
 
 _STAND_IN = HIDDEN.encode()
-_OTHER_PLACE = {
-    layout.ROOT_MEMORY: layout.NESTED_MEMORY,
-    layout.NESTED_MEMORY: layout.ROOT_MEMORY,
-}
 
 
 def daily_logs(folder: Folder) -> tuple[str, ...]:
@@ -185,9 +181,9 @@ class _Edit:
             )
 
 
-def check_path(path: str) -> None:
+def check_path(path: str, primary: str) -> None:
     """Only what is kept for reading and editing as a whole: MEMORY.md and the daily logs."""
-    if not is_editable(path):
+    if not is_editable(path, primary):
         raise PathOutsideProfileError(
             f"{path!r} is not a file that is read or replaced as a whole.",
             path=path,
@@ -195,16 +191,16 @@ def check_path(path: str) -> None:
         )
 
 
-def is_editable(path: str) -> bool:
-    """Whether this file may be read and replaced as a whole."""
-    return path in _OTHER_PLACE or _is_of_a_day(path)
+def is_editable(path: str, primary: str) -> bool:
+    """Whether this file may be read and replaced as a whole; `primary` is where MEMORY.md is."""
+    return path in (layout.ROOT_MEMORY, primary) or _is_of_a_day(path)
 
 
 def _own_path(folder: Folder, path: str) -> str:
-    """The path, or that of the MEMORY.md there is: a second one is never made."""
-    other = _OTHER_PLACE.get(path)
-    is_there = other and folder.stamp(path) is None and folder.stamp(other) is not None
-    return other if other and is_there else path
+    """The path, or that of the only MEMORY.md there is: a second one is never made."""
+    nested = layout.NESTED_MEMORY
+    is_there = folder.stamp(path) is None and folder.stamp(nested) is not None
+    return nested if path == layout.ROOT_MEMORY and is_there else path
 
 
 def _is_of_a_day(path: str) -> bool:

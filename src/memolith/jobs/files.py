@@ -60,7 +60,11 @@ class Files:
         def entries(folder: Folder) -> tuple[reports.FileEntry, ...]:
             stamps = {path: folder.stamp(path) for path in memory_files(folder)}
             return tuple(
-                reports.FileEntry(path=path, bytes=stamp[1], editable=is_editable(path))
+                reports.FileEntry(
+                    path=path,
+                    bytes=stamp[1],
+                    editable=is_editable(path, self._store.journal.primary),
+                )
                 for path, stamp in stamps.items()
                 if stamp
             )
@@ -84,7 +88,7 @@ class Files:
         A placeholder line takes the place of each secret record, unless asked for.
         """
         gate.check_is_text(path=path)
-        check_path(path)
+        check_path(path, self._store.journal.primary)
         return self._read(
             lambda folder: read_file(folder, path, include_secret=include_secret),
             reports.FileText(path=path, content=""),
@@ -99,7 +103,7 @@ class Files:
         a new version of it.
         """
         gate.check_is_text(path=path, content=content, version=version)
-        check_path(path)
+        check_path(path, self._store.journal.primary)
         report = write_file(self._store, self._channel, path, content, version)
         behind = index_changes(self._store, self._finder)
         return replace(report, warnings=(*report.warnings, *behind))

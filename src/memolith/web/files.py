@@ -62,7 +62,7 @@ def show(call: Call) -> Response:
         note=note,
         before=max(1, first - _LINES) if first > 1 else 0,
         after=first + _LINES if first - 1 + _LINES < len(lines) else 0,
-        editable=is_editable(path) or note is not None,
+        editable=is_editable(path, call.memory.config.profile.primary) or note is not None,
     )
 
 
@@ -126,7 +126,7 @@ def edit(call: Call) -> Response:
 
 def text_of(memory: Memory, path: str) -> FileText:
     """What is edited: a whole file, or the text of a note, whose header stays as it is."""
-    if is_editable(path) or not is_note_path(path):
+    if not is_note_path(path):
         return memory.files.read(path)
     note = memory.files.read_note(path)
     return FileText(path=path, content=note.record.text, version=note.version)
@@ -136,7 +136,7 @@ def save(call: Call) -> Response:
     """Write what was edited, unless the file is another one by now; then say what it is."""
     path, content = call.form.get("path", ""), call.form.get("content", "")
     text, version = content.replace("\r\n", "\n"), call.form.get("version", "")
-    if is_editable(path) or not is_note_path(path):
+    if not is_note_path(path):
         report = call.memory.files.write(path, text, version)
     else:
         report = call.memory.files.write_note(path, text, version=version)
