@@ -59,20 +59,20 @@ def job_path(report: JobReport) -> str:
 
 def kept_jobs(folder: Folder) -> list[JobReport]:
     """Every report and proposal, oldest first; files that are neither are left alone."""
-    paths = _kept_names(folder).values()
-    return sorted((report for path in paths for report in _read(folder, path)), key=_by_age)
+    return [report for path in _paths(folder).values() for report in _read(folder, path)]
 
 
 def newer_jobs(folder: Folder, report: JobReport) -> list[JobReport]:
     """Those that ran after this one."""
-    return [one for one in kept_jobs(folder) if _by_age(one) > _by_age(report)]
+    jobs = kept_jobs(folder)
+    return jobs[1 + [one.id for one in jobs].index(report.id) :]
 
 
 def damage_messages(folder: Folder) -> tuple[str, ...]:
     """A sentence for each file of the history that cannot be read: a job that vanishes cannot be undone."""
     found = [
         f"{path} is damaged: {_UNREADABLE[path.startswith(layout.PROPOSALS_FOLDER)]}"
-        for path in sorted(_kept_names(folder).values())
+        for path in _paths(folder).values()
         if not _read(folder, path)
     ]
     if _is_damaged(folder.read(UNDONE)):
@@ -89,41 +89,38 @@ def find_job(folder: Folder, job_id: str, status: JobStatus | None = None) -> Jo
     "last" is the newest; with a status, the newest that has it. Raises JobNotFoundError also when
     the one that is meant, or may be, is damaged.
     """
-    names = _kept_names(folder)
+    paths = _paths(folder)
     if job_id == "last":
-        return _last(folder, names, status)
-    matches = [job_id] if job_id in names else [name for name in names if name.startswith(job_id)]
-    jobs = [report for name in matches if job_id for report in _read(folder, names[name])]
+        return _last(folder, paths, status)
+    matches = [job_id] if job_id in paths else [name for name in paths if name.startswith(job_id)]
+    jobs = [report for name in matches if job_id for report in _read(folder, paths[name])]
     if len(jobs) == 1:
         return jobs[0]
     if len(matches) == 1 and job_id and not jobs:
         hint = "Put a copy of it back; the backups have the files as they were: memolith restore"
-        raise _damaged(names[matches[0]], matches[0], hint)
+        raise _damaged(paths[matches[0]], matches[0], hint)
     what = f"{len(jobs)} jobs have ids that start with" if jobs else "No job has the id"
     raise JobNotFoundError(
         f"{what} {job_id!r}.", name=job_id, hint="List them with: memolith jobs list"
     )
 
 
-def _last(folder: Folder, names: dict[str, str], status: JobStatus | None) -> JobReport:
+def _last(folder: Folder, paths: dict[str, str], status: JobStatus | None) -> JobReport:
     """The newest with this status; an older one is never taken for one that is damaged."""
-    read = {name: _read(folder, path) for name, path in names.items()}
-    reports = (report for found in read.values() for report in found)
-    jobs = sorted((one for one in reports if status in (None, one.status)), key=_by_age)
-    newest = (jobs[-1].id or "")[:_TIME] if jobs else ""
     place = layout.PROPOSALS_FOLDER if status == "proposed" else layout.JOBS_FOLDER
-    for name, path in sorted(names.items(), reverse=True):
+    for name, path in reversed(paths.items()):
+        found = _read(folder, path)
+        if found and status in (None, found[0].status):
+            return found[0]
         is_meant = status is None or path.startswith(f"{place}/")
-        if is_meant and not read[name] and name[:1].isdigit() and name[:_TIME] >= newest:
+        if is_meant and not found and name[:1].isdigit():
             hint = (
                 "It may be the last one: name the job you mean by its id, of: memolith jobs list;"
                 " or put a copy of the file back, or delete it."
             )
             raise _damaged(path, name, hint)
-    if not jobs:
-        message = _NO_LAST.get(status, "No job has changed anything yet.")
-        raise JobNotFoundError(message, name="last", hint="List them with: memolith jobs list")
-    return jobs[-1]
+    message = _NO_LAST.get(status, "No job has changed anything yet.")
+    raise JobNotFoundError(message, name="last", hint="List them with: memolith jobs list")
 
 
 def _damaged(path: str, name: str, hint: str) -> JobNotFoundError:
@@ -133,7 +130,7 @@ def _damaged(path: str, name: str, hint: str) -> JobNotFoundError:
 
 def waiting_proposal(folder: Folder, job: str) -> JobReport | None:
     """The proposal of this kind of job that waits for approval: there is one at most."""
-    paths = folder.walk(layout.PROPOSALS_FOLDER, suffix=".json")
+    paths = _paths(folder, layout.PROPOSALS_FOLDER).values()
     waiting = (report for path in paths for report in _read(folder, path))
     return next((report for report in waiting if report.job == job), None)
 
@@ -141,28 +138,22 @@ def waiting_proposal(folder: Folder, job: str) -> JobReport | None:
 def prune_jobs(folder: Folder) -> None:
     """Delete the oldest reports beyond the limit; proposals stay. Housekeeping, so it may fail."""
     with suppress(OSError, MemolithError):
-        paths = list(folder.walk(layout.JOBS_FOLDER, suffix=".json"))
-        if len(paths) > MAX_REPORTS:
-            reports = sorted(
-                (report for path in paths for report in _read(folder, path)), key=_by_age
-            )
-            for report in reports[:-MAX_REPORTS]:
-                atomic_write.remove(folder, job_path(report))
+        paths = list(_paths(folder, layout.JOBS_FOLDER).values())
+        for path in paths[:-MAX_REPORTS]:
+            if _read(folder, path):
+                atomic_write.remove(folder, path)
 
 
-def _kept_names(folder: Folder) -> dict[str, str]:
-    paths = (path for place in FOLDERS for path in folder.walk(place, suffix=".json"))
-    return {path.rpartition("/")[2].removesuffix(".json"): path for path in paths}
+def _paths(folder: Folder, *places: str) -> dict[str, str]:
+    """The files of reports and proposals by their names, which begin with the time: oldest first."""
+    paths = (path for place in places or FOLDERS for path in folder.walk(place, suffix=".json"))
+    names = {path.rpartition("/")[2].removesuffix(".json"): path for path in paths}
+    return dict(sorted(names.items(), key=lambda one: (one[0][:_TIME], len(one[0]), one[0])))
 
 
 def _read(folder: Folder, path: str) -> list[JobReport]:
     report = decode_report(folder.read(path) or b"")
     return [report] if report else []
-
-
-def _by_age(report: JobReport) -> tuple[datetime, int, str]:
-    name = report.id or ""
-    return report.created, len(name), name
 
 
 def encode_report(report: JobReport) -> bytes:
