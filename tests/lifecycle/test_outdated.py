@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from memolith import Memory
 from memolith.clock import Clock
 from memolith.errors import FileChangedError
+from memolith.jobs.dream import DreamJob
 from tests.lifecycle.dreams import COOKIE, LOG, Life
 from tests.lifecycle.life import live
 from tests.marking import mark_secret
@@ -127,6 +128,23 @@ def test_a_proposal_waits_on_while_its_sources_only_grow(life: Life) -> None:
     assert (again.id, again.warnings) == (proposal.id, ())
     assert life.memory.jobs.apply("last").status == "done"
     assert COOKIE in life.read()
+
+
+def test_a_proposal_waits_on_though_the_log_of_recalls_was_rewritten_meanwhile(
+    life: Life, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    life.ask("what does Cookie weigh?", "does the dog like carrots?")
+    proposal = life.memory.jobs.dream()
+    keep_state, rewritten = DreamJob.keep_state, [FileChangedError("It was rewritten.", path="")]
+
+    def keep_later(job: DreamJob, *given: Any, **how: Any) -> None:
+        if rewritten:
+            raise rewritten.pop()
+        keep_state(job, *given, **how)
+
+    monkeypatch.setattr(DreamJob, "keep_state", keep_later)
+    again = life.memory.jobs.dream()
+    assert (again.id, again.warnings, rewritten) == (proposal.id, (), [])
 
 
 def test_a_proposal_whose_source_was_edited_is_planned_again_and_that_is_said(life: Life) -> None:

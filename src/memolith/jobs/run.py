@@ -83,28 +83,40 @@ def unforeseen(step: Callable[[], object]) -> Exception | None:
 
 def _run_alone(place: Workplace, job: Job[P], folder: Folder, report: JobReport) -> JobReport:
     """Run it, unless a proposal of the same kind waits and still fits the files."""
+    started = clocks.monotonic()
     asks = job.may_wait and place.config.jobs.review == "ask"
-    waiting, warnings = waiting_proposal(folder, job.name), tuple[str, ...]()
-    try:
-        if waiting is not None:
+    waiting, withdrawn = waiting_proposal(folder, job.name), ""
+    if waiting is not None:
+        try:
             require_unchanged(folder, waiting.read, waiting.changes)
-            if asks:
-                if job.keeps_state:
-                    job.plan(Snapshot(folder))
-                told = replace(waiting, reason="this proposal waits for your answer")
-                return _kept_state(place, job, told)
-    except FileChangedError as error:
-        warnings = (_withdraw(place, waiting, error.message),)
-        waiting = None
-    report = _run_until_unchanged(place, job, folder, report, asks=asks)
-    if waiting is not None and report.status == "done":
-        warnings = (_withdraw(place, waiting, "Another run has done it."),)
-    return replace(report, warnings=(*report.warnings, *warnings))
+        except FileChangedError as error:
+            withdrawn, waiting = _withdraw(place, waiting, error.message), None
+
+    def attempt() -> JobReport:
+        snapshot = Snapshot(folder)
+        if waiting is not None and asks:
+            if job.keeps_state:
+                job.plan(snapshot)
+            told = replace(waiting, reason="this proposal waits for your answer")
+            return _kept_state(place, job, told)
+        drafted = _drafted(place, job, snapshot, report)
+        if drafted.status == "skipped":
+            return _kept_state(place, job, drafted)
+        # What is kept of it cannot tell how long it takes to be written.
+        drafted = replace(drafted, seconds=clocks.monotonic() - started)
+        done = (_propose if asks else apply_changes)(
+            place, drafted, job, snapshot.require_unchanged
+        )
+        return replace(done, seconds=clocks.monotonic() - started)
+
+    patience = started + _PATIENCE_SECONDS if job.by_rules else started
+    done = _until_unchanged(attempt, patience)
+    if waiting is not None and done.status == "done":
+        withdrawn = _withdraw(place, waiting, "Another run has done it.")
+    return replace(done, warnings=(*done.warnings, *filter(None, [withdrawn])))
 
 
-def _withdraw(place: Workplace, proposal: JobReport | None, why: str) -> str:
-    if proposal is None:
-        return ""
+def _withdraw(place: Workplace, proposal: JobReport, why: str) -> str:
     with place.writing() as transaction:
         path = job_path(proposal)
         transaction.remove(path, transaction.folder.stamp(path))
@@ -112,26 +124,15 @@ def _withdraw(place: Workplace, proposal: JobReport | None, why: str) -> str:
     return f"{why} The proposal {proposal.id} was withdrawn."
 
 
-def _run_until_unchanged(
-    place: Workplace, job: Job[P], folder: Folder, report: JobReport, *, asks: bool
-) -> JobReport:
-    """Plan, write and apply; once more if somebody edited its files meanwhile."""
-    started, attempts = clocks.monotonic(), 0
+def _until_unchanged(attempt: Callable[[], JobReport], patience: float) -> JobReport:
+    """Try again if somebody edited the files meanwhile: a few times, and until our patience ends."""
+    attempts = 0
     while True:
         attempts += 1
-        snapshot = Snapshot(folder)
-        drafted = _drafted(place, job, snapshot, report)
         try:
-            if drafted.status == "skipped":
-                return _kept_state(place, job, drafted)
-            # What is kept of it cannot tell how long it takes to be written.
-            drafted = replace(drafted, seconds=clocks.monotonic() - started)
-            finish = _propose if asks else apply_changes
-            report = finish(place, drafted, job, snapshot.require_unchanged)
-            return replace(report, seconds=clocks.monotonic() - started)
+            return attempt()
         except FileChangedError as error:
-            is_patient = job.by_rules and clocks.monotonic() - started < _PATIENCE_SECONDS
-            if attempts >= _ATTEMPTS and not is_patient:
+            if attempts >= _ATTEMPTS and clocks.monotonic() >= patience:
                 raise FileChangedError(
                     f"Each of {attempts} times somebody changed, while the job ran, what it is about."
                     f" {error.message}",
