@@ -202,7 +202,7 @@ def listen(host: str, port: int) -> socket.socket:
         message = f"Cannot listen on {host} port {port}: {error.strerror or error}."
         setting, hint = "serve.host", "serve.host must be an address of this machine."
         if error.errno in (errno.EADDRINUSE, errno.EACCES):
-            setting, hint = "serve.port", "Choose another port: --port 0 takes any free one."
+            setting, hint = "serve.port", "Any free port: --set serve.port=0"
         raise ConfigError(message, setting=setting, origin="serve", hint=hint) from error
     return sock
 
