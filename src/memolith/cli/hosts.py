@@ -66,7 +66,7 @@ def install(call: Call, choice: str, dry_run: bool, no_log: bool) -> Steps:
     if any(part in program.path for part in _TEMPORARY):
         output.warn(
             f"{program.path} is in a temporary environment, which will be gone one day."
-            " Install Memolith for good (uv tool install memolith), then run this again."
+            " Install it for good (in a clone: uv tool install .), then run this again."
         )
 
 
@@ -241,7 +241,7 @@ def import_(call: Call, source: str | None, path: str | None, scan_: bool, **how
         source, path = run.detect(source), source
     if source not in run.IMPORTERS:
         hint = suggestion(source, run.IMPORTERS)
-        raise UsageError(f"{source!a} is not a source that can be imported.", hint=hint)
+        raise UsageError(f"{source!a} is neither a source nor an existing path.", hint=hint)
     if path is None and not run.IMPORTERS[source].home:
         raise UsageError("PATH is missing.", hint=f"Give the {run.IMPORTERS[source].what}.")
     yield from _import(call, source, path or "", **how)
@@ -274,6 +274,8 @@ def _import(call: Call, source: str, path: str, *, dry_run: bool, since: str | N
             output.note(f"{counted(number, what)} {done_to_it}")
     for setting in report.settings:
         output.note(f"{'Would set' if dry_run else 'Set'} {setting}")
+        if setting.startswith("index.extra_paths"):
+            output.note("The Markdown in these folders stays there, and is searched there.")
     if not dry_run and any(counts.added for counts in known.values()):
         output.note(f"The next search indexes it; to do that now: {call.again('sync')}")
 
