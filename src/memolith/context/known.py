@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from itertools import pairwise
 
 from memolith.errors import MemolithError
 from memolith.files.folder import Folder
@@ -14,9 +13,9 @@ from memolith.files.record_format import readable_record
 from memolith.results import Hit
 from memolith.text.cleaning import one_line
 from memolith.text.quotation import LINE_BEGINS, quoted
+from memolith.text.tokens import MARKS
 from memolith.types import Citation
 
-_LINES = re.compile(r"L(\d+)(?:-L(\d+))?")
 _NO_MARKS = str.maketrans("⟨⟩", "  ")
 _ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){0,3}(?:-[0-9a-f]{12})?")
 # A text that was cut is known by its beginning.
@@ -32,15 +31,15 @@ class Known:
     def __init__(self, known: Iterable[str]) -> None:
         """Anything may be given; what is no id and no citation is a text."""
         ids: set[str] = set()
-        self._places: dict[str, list[tuple[int, int]]] = {}
+        self._places: dict[str, list[Citation]] = {}
         texts = list[str]()
         for text in known:
             item = text[-_MOST_CHARS:]
             if _ID.fullmatch(item.strip()):
                 ids.add(item.strip())
                 continue
-            for path, lines in _citations(item):
-                self._places.setdefault(path, []).append(lines)
+            for place in _citations(item):
+                self._places.setdefault(place.path, []).append(place)
             texts.append(_on_one_line(item))
         self._text, self._ids = "\n".join(texts), tuple(ids)
 
@@ -50,8 +49,8 @@ class Known:
         if hit.record_id and hit.record_id.startswith(self._ids):
             return True
         place = hit.citation
-        for first, last in self._places.get(place.path, ()):
-            if first <= place.first_line and place.last_line <= last:
+        for known in self._places.get(place.path, ()):
+            if known.first_line <= place.first_line and place.last_line <= known.last_line:
                 return True
         beginning = quoted(one_line(hit.text[: _BEGINNING * 2]))[:_BEGINNING]
         return bool(beginning) and beginning in self._text
@@ -78,12 +77,8 @@ def ids_at(known: Iterable[str], root: str) -> set[str]:
     return ids
 
 
-def _citations(text: str) -> Iterator[tuple[str, tuple[int, int]]]:
-    """Paths and lines; word by word, because one pattern would search a long word again and again."""
-    told = [part for part in text.split() if "#L" in part]
-    for word in " ".join(told).translate(_NO_MARKS).split():
-        for path, lines in pairwise(word.split("#")):
-            found = _LINES.match(lines)
-            if path and found:
-                first = int(found[1][:9])
-                yield path, (first, int(found[2][:9]) if found[2] else first)
+def _citations(text: str) -> Iterator[Citation]:
+    """Those of a text; word by word, because one pattern would search a long word again and again."""
+    for word in text.translate(_NO_MARKS).split():
+        if "#L" in word and len(word) < _LONGEST and (place := parse_citation(word.strip(MARKS))):
+            yield place
