@@ -226,10 +226,12 @@ class Chats:
         if chat is not None and _PLAIN.fullmatch(chat):  # nearly all lines are those of other chats
             name = chat.encode()
             lines = [line if name in line else b"" for line in lines]
-        excess = _excess(lines, self._store.config.chat.max_entries)
-        kept = ((at + 1, line) for at, line in enumerate(lines) if line and at not in excess)
-        found = {number: parse_turn(line) for number, line in kept}
-        return {line: turn for line, turn in found.items() if turn and chat in (None, turn.chat)}
+        turns, excess = _turns_and_excess(lines, self._store.config.chat.max_entries)
+        return {
+            at + 1: turn
+            for at, turn in turns.items()
+            if at not in excess and chat in (None, turn.chat)
+        }
 
 
 def _rotate(transaction: Transaction, max_entries: int, now: datetime) -> None:
@@ -243,7 +245,7 @@ def _rotate(transaction: Transaction, max_entries: int, now: datetime) -> None:
     folder = transaction.folder
     stamp, lines = _history(transaction, layout.CONVERSATIONS)
     data = b"\n".join(lines)
-    excess = _excess(lines, max_entries)
+    _, excess = _turns_and_excess(lines, max_entries)
     if not excess:
         return
     before = (copies(folder, layout.CONVERSATIONS) or [b""])[-1]
@@ -263,20 +265,21 @@ def _rotate(transaction: Transaction, max_entries: int, now: datetime) -> None:
     prune_backups(folder, _MAX_BACKUPS, reason=CHATS)
 
 
-def _excess(lines: Sequence[bytes], max_entries: int) -> set[int]:
-    """Which lines are over the cap of their chat, counted from the newest.
+def _turns_and_excess(lines: Sequence[bytes], max_entries: int) -> tuple[dict[int, Turn], set[int]]:
+    """The turns on some lines, and which of the lines are over the cap of their chat.
 
-    Items count with the user's message before them: without it, a model may refuse to go on.
+    They are counted from the newest. Items count with the user's message before them: without it, a
+    model may refuse to go on.
     """
+    turns = {at: turn for at, line in enumerate(lines) if line and (turn := parse_turn(line))}
     newer: Counter[str] = Counter()
     excess = set()
-    for at in reversed(range(len(lines))):
-        if turn := parse_turn(lines[at]):
-            if newer[turn.chat] >= max_entries:
-                excess.add(at)
-            elif turn.item is None or turn.user:
-                newer[turn.chat] += 1
-    return excess
+    for at, turn in reversed(turns.items()):
+        if newer[turn.chat] >= max_entries:
+            excess.add(at)
+        elif turn.item is None or turn.user:
+            newer[turn.chat] += 1
+    return turns, excess
 
 
 def _newest(found: tuple[T, ...], limit: int | None) -> tuple[T, ...]:

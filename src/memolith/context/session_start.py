@@ -102,16 +102,14 @@ def session_start(profile: Profile, clock: Clock, config: Config, start: Start) 
     left_out = sum(layer.left_out for layer in shown)
     parts = [(layer.label, layer.text) for layer in shown if layer.text]
     by_hand = any(piece.is_by_hand for one in chosen.values() for piece in one.pieces)
-    warnings = [*reader.warnings, *held_back(reader.held.values())]
-    if shown and not parts:
-        is_private = start.kind == "group" and not pieces
-        warnings.insert(len(reader.warnings), _NOTHING_PUBLIC if is_private else _NOTHING_FITS)
+    nothing = _NOTHING_PUBLIC if start.kind == "group" and not pieces else _NOTHING_FITS
+    warnings = [*reader.warnings, nothing] if shown and not parts else reader.warnings
     return SessionContext(
         text=_text(parts, f"{left_out:,}" if left_out else "", by_hand=by_hand) if parts else "",
         layers=tuple(shown),
         left_out=left_out,
         held=len(reader.held),
-        warnings=tuple(warnings),
+        warnings=(*warnings, *held_back(reader.held.values())),
     )
 
 

@@ -30,13 +30,6 @@ MOST_CHARS = 4_000
 _WORD_OR_MARK = re.compile(r"[a-z]+|[^a-z\s]")
 
 
-# Written without spaces, so they are looked for inside longer runs.
-UNSPACED = (
-    "今天 今日 오늘 昨天 昨日 어제 前天 一昨日 그저께 明天 明日 내일 今周 今週 本周 本週 이번주 上周 上週 先週 지난주 "
-    "本月 今月 이번달 上个月 上個月 先月 지난달 今年 올해 去年 昨年 작년"
-).split()
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DayRange:
     """Calendar days, both ends included, and the part of the text that names them.
@@ -185,7 +178,7 @@ class Token:
 
 # \u0301 and its like: letters may be written with their accents apart.
 _TOKEN = re.compile(
-    "|".join(sorted(UNSPACED, key=len, reverse=True))
+    "|".join(sorted(listed("unspaced"), key=len, reverse=True))
     + r"|\d+(?:[-/.]\d+)+|\d+(?:st|nd|rd|th|[ºª°]|er|ro)?(?!\w)|\d\w*"
     + r"|[぀-鿿가-힯]|(?:[^\W\d_]|[\u0300-\u036f])+|[^\w\s]"
 )
