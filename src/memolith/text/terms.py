@@ -172,16 +172,6 @@ class _Stemmer(Protocol):
 SPANISH = "~"
 
 
-def _terms(found: list[str], *, english: bool) -> list[str]:
-    terms = list[str]()
-    for word in found:
-        if is_pair(word):
-            terms.extend((word, word[0], word[1]))  # so that a query of one character finds it
-        else:
-            terms.extend(stems(word)[:1] if english else stems(word))
-    return terms
-
-
 def is_second_form(term: str) -> bool:
     """Whether a term only stands beside another of the same word: a Spanish stem, half of a pair.
 
@@ -232,16 +222,13 @@ def terms_of(stretches: Iterable[str]) -> list[WordTerms]:
 @lru_cache(maxsize=1 << 16)
 def _terms_of(stretch: str) -> WordTerms:
     found = words(stretch)
-    if len(found) == 1 and not is_pair(found[0]):
-        return _terms_of_word(found[0])
-    terms = tuple(tuple(_terms(found, english=english)) for english in (True, False))
-    return terms[0], terms[1], language_of(found)
-
-
-@lru_cache(maxsize=1 << 16)
-def _terms_of_word(word: str) -> WordTerms:
-    found = stems(word)
-    return found[:1], found, _telling().get(word)
+    english, any_language = list[str](), list[str]()
+    for word in found:
+        # Of a pair a query of one character finds each.
+        both = (word, word[0], word[1]) if is_pair(word) else stems(word)
+        english += both if is_pair(word) else both[:1]
+        any_language += both
+    return tuple(english), tuple(any_language), language_of(found)
 
 
 _LATIN = ("english", "spanish")  # a word alone does not tell which
