@@ -223,9 +223,7 @@ def _say_beside(found: TurnContext) -> None:
 
 
 @command(reads=True)
-def recap(
-    call: Call, memory: Memory, id_: str, chat: str | None, about: str | None, **limits: Any
-) -> Steps:
+def recap(memory: Memory, id_: str, chat: str | None, about: str | None, **limits: Any) -> Steps:
     """Print the newest turns of a chat in the order they were said, or those that answer a question.
 
     Options:
@@ -239,7 +237,6 @@ def recap(
         memolith recap
         memolith recap 42 --about "the deadline" --limit 3
     """
-    del call
     found = memory.chats.recap(chat or id_, about=about, **limits)
     yield found
     if found.text:

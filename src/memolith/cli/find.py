@@ -211,9 +211,7 @@ def list_records(
 
 
 @command(reads=True)
-def get(
-    call: Call, memory: Memory, path: str, from_: int, lines: int | None, include_secret: bool
-) -> Steps:
+def get(memory: Memory, path: str, from_: int, lines: int | None, include_secret: bool) -> Steps:
     """Show a Markdown file of the memory, or some of its lines, or a turn of a chat that was found.
 
     With the id of a record, show that record: where it is, when it was written, its text.
@@ -231,7 +229,6 @@ def get(
         memolith get MEMORY.md --from 10 --lines 5
         memolith get conversation-history.jsonl#L3
     """
-    del call
     if _ID.fullmatch(path) and from_ == 1 and lines is None:
         record = memory.get_record(path, include_secret=include_secret)
         yield record

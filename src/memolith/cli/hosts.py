@@ -176,7 +176,7 @@ def receipts(call: Call, memory: Memory, limit: int) -> Steps:
 
 
 @command(reads=True)
-def skill(call: Call, memory: Memory, install_: str | None, snippet_: bool) -> Steps:
+def skill(memory: Memory, install_: str | None, snippet_: bool) -> Steps:
     """Print what teaches an agent when to search its memory and when to write to it.
 
     It is a skill (SKILL.md) for every host that reads them; `memolith install` brings it along.
@@ -190,7 +190,6 @@ def skill(call: Call, memory: Memory, install_: str | None, snippet_: bool) -> S
         memolith skill --install ~/.claude/skills
         memolith skill --snippet >> AGENTS.md
     """
-    del call
     if snippet_ and install_:
         raise UsageError("--snippet and --install exclude each other.", hint="Leave one out.")
     offered = tool_names(memory.config.mcp.tools)
@@ -321,7 +320,7 @@ def _store(call: Call) -> Store:
 
 
 @command("merge-driver")
-def merge_driver(call: Call, base: str, ours: str, theirs: str) -> None:
+def merge_driver(base: str, ours: str, theirs: str) -> None:
     """Merge two versions of a memory's file for git, each record once: `memolith init --git` sets it up.
 
     Options:
@@ -334,13 +333,12 @@ def merge_driver(call: Call, base: str, ours: str, theirs: str) -> None:
     """
     from memolith.jobs.machines import merge_for_git
 
-    del call
     base, ours, theirs = map(os.path.abspath, (base, ours, theirs))
     write_elsewhere(ours, merge_for_git(base, ours, theirs))
 
 
 @command()
-def migrate(call: Call, memory: Memory, to: str | None, url: str | None, dry_run: bool) -> Steps:
+def migrate(memory: Memory, to: str | None, url: str | None, dry_run: bool) -> Steps:
     """Move the index to another engine, and use it from then on.
 
     Every file is indexed there, and what it answers is compared with the engine of today: the number of files
@@ -358,7 +356,6 @@ def migrate(call: Call, memory: Memory, to: str | None, url: str | None, dry_run
         memolith migrate --to postgres --url postgresql://memolith@localhost/memolith
         memolith migrate --to builtin
     """
-    del call
     if to is None:
         raise UsageError("--to is missing.", hint="memolith migrate --to chroma --dry-run")
     with output.progress("Indexing", "files") as bar:
@@ -390,7 +387,7 @@ def model() -> None:
 
 
 @model.action("get")
-def get_model(call: Call, name: str) -> None:
+def get_model(name: str) -> None:
     """Fetch a model into your cache.
 
     Options:
@@ -398,7 +395,6 @@ def get_model(call: Call, name: str) -> None:
     """
     from memolith.embed import quality
 
-    del call
     known = quality.describe(name)
     output.note(
         f"Fetching {known.name} from {quality.HOST}: {known.gigabytes:g} GB, licence {known.licence},"

@@ -181,13 +181,12 @@ def dream_status(call: Call, memory: Memory) -> Steps:
 
 
 @dream.action("explain")
-def explain_dream(call: Call, memory: Memory, key: str) -> Steps:
+def explain_dream(memory: Memory, key: str) -> Steps:
     """Say why a statement is promoted or not.
 
     Options:
         KEY  a citation that status shows, the id of a record, or the words
     """
-    del call
     found = memory.jobs.explain(key)
     yield found
     verdict = "would be promoted" if found.promotes else f"would not be promoted: {found.reason}"
@@ -246,7 +245,7 @@ def jobs() -> None:
 
 
 @jobs.action("list")
-def list_jobs(call: Call, memory: Memory, limit: int) -> Steps:
+def list_jobs(memory: Memory, limit: int) -> Steps:
     """The jobs that are stored, newest last.
 
     Options:
@@ -254,7 +253,6 @@ def list_jobs(call: Call, memory: Memory, limit: int) -> Steps:
     """
     from memolith.jobs.scheduler import notices
 
-    del call
     stored = memory.jobs.list()
     shown = JobList(stored[-limit:], stored.scheduled, stored.warnings)
     yield shown

@@ -1,11 +1,11 @@
 """What a command line asks for: the options of every command, the memory they lead to, and how it ends.
 
-A command is a function whose docstring is its help and declares its options. It gets the `Call`, the open
-`memory` if it asks for one, and their values. It yields its result: `--json` prints that and stops, else
-what follows shows it:
+A command is a function whose docstring is its help and declares its options. It gets their values, and
+if it asks for them the `call` and the open `memory`. It yields its result: `--json` prints that and stops,
+else what follows shows it:
 
     @command(reads=True)
-    def recap(call: Call, memory: Memory, id_: str, **options: Any) -> Steps:
+    def recap(memory: Memory, id_: str, **options: Any) -> Steps:
         '''Print the newest turns of a chat.
 
         Options:
@@ -346,10 +346,13 @@ class Command(click.Command):
 
         @click.pass_obj
         def run(call: Call, /, **values: Any) -> None:
+            wanted = function.__annotations__
             with ExitStack() as stack:
-                if "memory" in function.__annotations__:
+                if "call" in wanted:
+                    values["call"] = call
+                if "memory" in wanted:
                     values["memory"] = stack.enter_context(call.open(reads=reads))
-                call.show(function(call, **values) or ())
+                call.show(function(**values) or ())
 
         text = cleandoc(help_text or function.__doc__ or "")
         text, _, examples = text.partition("\nExamples:\n")

@@ -266,7 +266,7 @@ def _with_hosts(call: Call, checks: tuple[Check, ...]) -> list[Check]:
 
 
 @command()
-def sync(call: Call, memory: Memory, rebuild: bool) -> Steps:
+def sync(memory: Memory, rebuild: bool) -> Steps:
     """Bring the index in line with the files.
 
     Every search does this too; after a large import it is nicer to do it once, and to watch. With --rebuild the
@@ -278,7 +278,6 @@ def sync(call: Call, memory: Memory, rebuild: bool) -> Steps:
     Examples:
         memolith sync --rebuild
     """
-    del call
     with output.progress("Indexing", "files") as bar:
         report = memory.index.rebuild(bar) if rebuild else memory.index.sync(bar)
     yield report

@@ -7,18 +7,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from shlex import quote
-from typing import Any
-from zoneinfo import ZoneInfo
+from typing import TYPE_CHECKING, Any
 
 from memolith.cli import output
 from memolith.cli.options import Call, Steps, UsageError, command, read_metadata, text_of
 from memolith.clock import Clock
 from memolith.memory import Memory
-from memolith.results import Turn, Turns
 from memolith.text.lines import handle
 from memolith.text.wording import counted
 from memolith.types import Record, SessionKind
 from memolith.visibility import visible
+
+if TYPE_CHECKING:  # slow, and only `log` needs them
+    from memolith.results import Turn
 
 
 @command()
@@ -124,6 +125,8 @@ def log(call: Call, chat: str | None, limit: int, kind: SessionKind, **turn: Any
         memolith log --user "Who can release?" --assistant "Ana." --chat telegram-42
         memolith log --limit 5
     """
+    from memolith.results import Turns
+
     if turn["hook"]:
         _log_for_host(call, turn["platform"])
         return
@@ -344,6 +347,8 @@ def moment(text: str, zone: str, option: str, *, is_end: bool = False) -> dateti
     A day counts from its beginning. The end of something is to come: 7d is a time from now, and a day counts
     to its end.
     """
+    from zoneinfo import ZoneInfo
+
     now = Clock(zone).now()
     hint = "Write a day (2026-12-31) or a moment (2026-12-31T18:00)."
     hint = f"{hint[:-1]}, or a time from now (30m, 12h, 7d, 2w)." if is_end else hint

@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING
 from memolith.config.setting import Value
 from memolith.errors import ConfigError, IndexUnavailableError, MemolithError
 from memolith.files import gate
-from memolith.reports import IndexStatus, MigrationReport, Reconfiguration, SyncReport
-from memolith.results import Filters, SearchResult
 from memolith.store import Store
 from memolith.types import Progress
 
@@ -20,6 +18,8 @@ if TYPE_CHECKING:  # only a search needs the index
     from memolith.context.cache import Recaller
     from memolith.finder import Finder
     from memolith.ingest.open_index import OpenIndex
+    from memolith.reports import IndexStatus, MigrationReport, Reconfiguration, SyncReport
+    from memolith.results import Filters, SearchResult
 
 _QUESTIONS = 20  # texts of the newest records
 _FIRST = 5  # what one engine finds first has to be among so many of the other
@@ -63,6 +63,8 @@ class Engine:
         seconds: float = math.inf,
     ) -> list[SearchResult]:
         """Ask the finder; a memory that does not exist yet has no hits, and a warning."""
+        from memolith.results import SearchResult
+
         profile = self._store.profile
         if not profile.exists:
             return [SearchResult(hits=(), warnings=profile.missing)] * len(filter_sets)
@@ -85,6 +87,8 @@ class Engine:
 
     def reconfigure(self) -> Reconfiguration:
         """Read the settings again and use them; broken ones leave everything as it was."""
+        from memolith.reports import Reconfiguration
+
         try:
             changed, restart = self._store.reload_settings()
         except ConfigError as error:
@@ -176,6 +180,7 @@ def _migrate(
 ) -> MigrationReport:
     """Index every file with another engine and compare; begun again, it goes on where it was."""
     from memolith.finder import Finder
+    from memolith.reports import MigrationReport
 
     other, before = store.with_settings(settings), store.config.index.backend
     backend = other.config.index.backend
@@ -211,6 +216,8 @@ def _migrate(
 
 def _compare(store: Store, old: Finder, new: Finder) -> tuple[int, int]:
     """How many questions were asked, and of how many the first answer was found again."""
+    from memolith.results import Filters
+
     filters, same = Filters(now=store.clock.now()), 0
     texts = [record.text for record in store.records()[-_QUESTIONS:]]
     for text in texts:

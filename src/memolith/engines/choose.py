@@ -6,12 +6,15 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import blake2b
+from typing import TYPE_CHECKING
 
 from memolith.config.sections import Config, IndexConfig
 from memolith.errors import IndexUnavailableError
 from memolith.files.folder import Folder
 from memolith.files.sharing import shared
-from memolith.interfaces import Embedder, Index
+
+if TYPE_CHECKING:  # who only writes needs no engine
+    from memolith.interfaces import Embedder, Index
 
 # How each of `shared` was asked for: with files? where? how patient?
 _asked: dict[str, tuple[bool, str, float]] = {}
