@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from memolith.index.vectors import normalised
+from memolith.index.arrays import normalised
 from memolith.index.words import as_terms
 from memolith.interfaces import FileChange, FileState, IndexedChunk
 from memolith.results import Chunk, Filters

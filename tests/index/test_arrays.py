@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from memolith.index.arrays import normalised
 from memolith.index.sqlite import SqliteIndex
-from memolith.index.vectors import normalised
 from memolith.interfaces import FileChange
 from memolith.results import Filters
 from tests.index.samples import ALL, MODEL, indexed, make_chunk, put, state_of, vector_of

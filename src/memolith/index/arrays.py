@@ -12,11 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memolith.index.database import Database
-from memolith.index.vectors import Bytes, Floats, bits_of, scales
 from memolith.interfaces import ASSISTANT, NOBODY, PROSE, RECORD, TURN, USER
 
 Keys = NDArray[np.int64]
 Mask = NDArray[np.bool_]
+Bytes = NDArray[np.int8]
+Floats = NDArray[np.float32]
 
 # What a search needs of so many chunks is stored once more, packed, which loads fast.
 PACK = 1 << 12
@@ -242,3 +243,36 @@ def _statistics(arrays: Arrays, keys: Keys) -> Statistics:
         groups=int(np.count_nonzero(lengths[0])),
         titles=titles,
     )
+
+
+# Vectors are signed bytes, and one bit per dimension: the bits select, the bytes decide.
+
+# Instead of a vector: the model was asked and gave none that can be used.
+REFUSED: Floats = np.zeros(0, np.float32)
+
+
+def quantise(vectors: Floats) -> Bytes:
+    """Vectors of length 1 as bytes; zeros stay zeros."""
+    top = np.abs(vectors).max(axis=1, keepdims=True)
+    return np.rint(vectors / np.where(top == 0, 1, top) * 127).astype(np.int8)
+
+
+def normalised(vectors: Floats) -> Floats:
+    """Vectors of length 1; zeros stay zeros, and what is no number becomes zero."""
+    vectors = np.nan_to_num(vectors, nan=0.0, posinf=0.0, neginf=0.0)
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return (vectors / np.where(lengths == 0, 1, lengths)).astype(np.float32)
+
+
+def scales(vectors: Bytes) -> Floats:
+    """1 / length of each vector; 0 for one without meaning."""
+    lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors, dtype=np.float32))
+    found: Floats = np.divide(1, lengths, out=np.zeros_like(lengths), where=lengths > 0)
+    return found
+
+
+def bits_of(vectors: NDArray[Any]) -> NDArray[np.uint64]:
+    """The signs of vectors, 64 to a number; one row of numbers for every 64 dimensions."""
+    signs = np.packbits(vectors > 0, axis=1)
+    short = -signs.shape[1] % 8
+    return np.pad(signs, ((0, 0), (0, short))).view(np.uint64).T

@@ -115,10 +115,6 @@ _NO_WAY_IN = (apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError, aps
 _FEW_BYTES = 256 * 1024  # less than it takes to open a database for writing
 
 
-class DamageError(Exception):
-    """What was read cannot be what was written."""
-
-
 class Database:
     """The newest generation of an index, open in this process."""
 
@@ -155,7 +151,7 @@ class Database:
             yield
         except _MISUSED as error:
             raise self._replaced() from error
-        except (DamageError, UnicodeDecodeError, apsw.Error) as error:
+        except (UnicodeDecodeError, apsw.Error) as error:
             if not is_damage(error):
                 raise unavailable(error, self.folder) from error
             self._abandon()
@@ -249,13 +245,13 @@ class Database:
         self._path = _path_of(self.folder, self.generation)
         make_private(self._path)
         if self._identities()[0] is None:
-            raise DamageError(f"{self._path} is not an ordinary file")
+            raise apsw.CorruptError(f"{self._path} is not an ordinary file")
         self.connection, self._is_closed = _connect(self._path), False
         self.writable = not self.connection.readonly("main")
         if self.connection.pragma("user_version") == 0 and self.writable:
             self._make_tables()
         if self.connection.pragma("user_version") != VERSION:
-            raise DamageError("another version's tables")
+            raise apsw.CorruptError("another version's tables")
         self._opened = self._identities()
 
     def _make_tables(self) -> None:

@@ -9,13 +9,14 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime
 from functools import wraps
 from hashlib import blake2b
+from itertools import chain
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from memolith.index.arrays import quantise
 from memolith.index.database import Database
-from memolith.index.vectors import quantise
 from memolith.interfaces import (
     FileChange,
     FileState,
@@ -40,6 +41,7 @@ COLUMNS = (
 )  # fmt: skip
 _ALL = ("key", "file", *COLUMNS, "record", "digest", "identity", "length", "tokens", "vector")
 _STATE = "inode, size, mtime, digest, flaws"
+_FILE = f"SELECT id, {_STATE} FROM files WHERE path = ?"  # noqa: S608 - our columns
 _PUT_FILE = (
     "INSERT INTO files (path, inode, size, mtime, digest, flaws) VALUES (?, ?, ?, ?, ?, ?)"
     " ON CONFLICT (path) DO UPDATE SET inode = excluded.inode, size = excluded.size,"
@@ -47,10 +49,12 @@ _PUT_FILE = (
 )
 _INSERT = f"INSERT INTO chunks ({', '.join(_ALL)}) VALUES (:{', :'.join(_ALL)})"  # noqa: S608 - our columns
 _MOVE = "UPDATE chunks SET first_line = ?, last_line = ?, start = ?, size = ? WHERE key = ?"
-_FETCH = (
+_FOUND = (
     f"SELECT key, path, c.digest, c.{', c.'.join(COLUMNS)} FROM chunks c"  # noqa: S608 - our columns
-    " JOIN files ON files.id = file WHERE key IN (SELECT value FROM json_each(?))"
+    " JOIN files ON files.id = file WHERE"
 )
+_FETCH = f"{_FOUND} key IN (SELECT value FROM json_each(?))"  # noqa: S608 - our columns
+_WAITING = f"{_FOUND} vector IS NULL AND key < ? ORDER BY key DESC LIMIT ?"
 _NEWER = (
     "SELECT supersedes, record_id, record, key, file, first_line, sensitivity = 'secret', expires"
     " FROM chunks WHERE supersedes <> '' AND dated <= ?"
@@ -104,18 +108,15 @@ class Rows:
     @operation
     def fetch(self, keys: Sequence[int]) -> dict[int, Found]:
         """The chunks with these keys, in this order; keys of replaced chunks are left out."""
-        found = {row[0]: found_in(*row) for row in self._db.execute(_FETCH, (json.dumps(keys),))}
+        rows = self._db.execute(_FETCH, (json.dumps(keys),))
+        found = {row[0]: found_in(*row) for row in rows}
         return {key: found[key] for key in keys if key in found}
 
     @operation
     def without_vector(self, limit: int, before: int | None = None) -> list[Found]:
         """Chunks that still have to be embedded, newest first, with keys below `before`."""
-        keys = self._db.execute(
-            "SELECT key FROM chunks WHERE vector IS NULL AND key < ? ORDER BY key DESC LIMIT ?",
-            (_NO_KEY if before is None else before, limit),
-        )
-        waiting = [key for (key,) in keys]
-        return list(self.fetch(waiting).values()) if waiting else []
+        asked = (_NO_KEY if before is None else before, limit)
+        return [found_in(*row) for row in self._db.execute(_WAITING, asked)]
 
     @operation
     def successors(
@@ -155,33 +156,22 @@ class Rows:
         """Part of a transaction; gives removed keys, the terms of new ones, and files not as seen."""
         gone, terms, overtaken = list[int](), dict[int, Terms](), list[str]()
         for change in changes:
-            keys = self._replace_file(change, terms)
-            if keys is None:
+            path, state, known = os.fsencode(change.path), change.state, dict[bytes, list[int]]()
+            row: Any = self._db.execute(_FILE, (path,)).get
+            number, held = (row[0], _state(*row[1:])) if row else (None, None)
+            if change.if_as_seen and held != change.seen:
                 overtaken.append(change.path)
-            gone += keys or ()
+            elif state is None:
+                known = self._known(number)
+                self._db.execute("DELETE FROM files WHERE id = ?", (number,))
+            elif number is not None or change.chunks is not None:
+                file = self._database.one(_PUT_FILE, path, *state.stamp, state.digest, state.flaws)
+                if change.chunks is not None:
+                    known = {} if change.is_appended else self._known(file)
+                    self._store(file, change.path, change.chunks, known, terms)
+            gone += chain.from_iterable(known.values())
         self._db.executemany("DELETE FROM chunks WHERE key = ?", [(key,) for key in gone])
         return gone, terms, overtaken
-
-    def _replace_file(self, change: FileChange, terms: dict[int, Terms]) -> list[int] | None:
-        """Store one file; gives the keys of the chunks that it no longer has."""
-        path = os.fsencode(change.path)
-        row: Any = self._db.execute(f"SELECT id, {_STATE} FROM files WHERE path = ?", (path,)).get  # noqa: S608 - our columns
-        number, held = (row[0], _state(*row[1:])) if row else (None, None)
-        if change.if_as_seen and held != change.seen:
-            return None
-        if change.state is None:
-            known = self._known(number)
-            self._db.execute("DELETE FROM files WHERE id = ?", (number,))
-        elif number is None and change.chunks is None:
-            return []
-        else:
-            state = change.state
-            file = self._database.one(_PUT_FILE, path, *state.stamp, state.digest, state.flaws)
-            if change.chunks is None:
-                return []
-            known = {} if change.is_appended else self._known(file)
-            self._store(file, change.path, change.chunks, known, terms)
-        return [key for keys in known.values() for key in keys]
 
     def _known(self, file: int | None) -> dict[bytes, list[int]]:
         known: dict[bytes, list[int]] = {}

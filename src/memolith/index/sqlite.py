@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from memolith.index.arrays import PACK, Arrays, Keys, Mask, packed
+from memolith.index.arrays import PACK, Arrays, Floats, Keys, Mask, packed
 from memolith.index.database import Database
 from memolith.index.rows import Rows, clean, operation, record_numbers, vector_bytes
-from memolith.index.vectors import Floats
 from memolith.index.words import Matches, add_postings, erase_postings
 from memolith.interfaces import TURN, FileChange, Nomination, Signals, Vectors
 from memolith.results import Filters

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from hashlib import blake2b
@@ -16,8 +17,7 @@ from memolith.text.terms import is_second_form
 if TYPE_CHECKING:
     import apsw
 
-    from memolith.index.arrays import Arrays, Keys, Mask
-    from memolith.index.vectors import Floats
+    from memolith.index.arrays import Arrays, Floats, Keys, Mask
 
 # The usual constants of BM25; around them our benchmark moves by less than its noise.
 K1 = 1.5
@@ -31,6 +31,10 @@ _APPEND = (
     "INSERT INTO postings VALUES (?,?,?,?) ON CONFLICT DO UPDATE SET"
     " places = CAST(places || excluded.places AS BLOB),"
     " counts = CAST(counts || excluded.counts AS BLOB)"
+)
+_READ = (
+    "SELECT block, term, places, counts FROM postings WHERE block IN"
+    " (SELECT value FROM json_each(?)) AND term IN (SELECT value FROM json_each(?))"
 )
 
 
@@ -127,16 +131,13 @@ class Matches:
         ]  # fmt: skip
 
     def _read(self, db: apsw.Connection, shown: Mask) -> dict[int, tuple[Keys, Floats]]:
-        terms = list({term for word in self._words for term in word})
         parts: dict[int, list[tuple[Keys, NDArray[np.uint8]]]] = {}
-        marks = ",".join("?" * len(terms))
-        statement = (
-            f"SELECT term, places, counts FROM postings WHERE block = ? AND term IN ({marks})"  # noqa: S608 - question marks
-        )
-        for block in range(len(shown) // BLOCK + 1):
-            for term, places, counts in db.execute(statement, (block, *terms)):
-                keys = np.frombuffer(places, "<u2").astype(np.int64) + block * BLOCK
-                parts.setdefault(term, []).append((keys, np.frombuffer(counts, np.uint8)))
+        blocks = list(range(len(shown) // BLOCK + 1))
+        terms = list({term for word in self._words for term in word})
+        asked = (json.dumps(blocks), json.dumps(terms))
+        for block, term, places, counts in db.execute(_READ, asked):
+            keys = np.frombuffer(places, "<u2").astype(np.int64) + block * BLOCK
+            parts.setdefault(term, []).append((keys, np.frombuffer(counts, np.uint8)))
         found = {}
         for term, some in parts.items():
             keys, counts = (np.concatenate(part) for part in zip(*some, strict=True))

@@ -15,7 +15,7 @@ from memolith.errors import EmbeddingError, MemolithError
 from memolith.files.chunk_text import text_digest
 from memolith.files.chunking import chunk_appended, chunk_file
 from memolith.files.disk_view import MAX_FILE_BYTES
-from memolith.index.vectors import REFUSED, normalised
+from memolith.index.arrays import REFUSED, normalised
 from memolith.index.words import as_terms
 from memolith.ingest.flaws import MOST_CHARS, without_noise
 from memolith.ingest.sync import RACY, Patience, Sources, as_seen
