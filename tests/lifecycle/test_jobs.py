@@ -14,7 +14,7 @@ from memolith.errors import FileChangedError, JobFailedError, JobNotFoundError, 
 from memolith.files.folder import Folder
 from memolith.files.locks import JOB_LOCK, OwnerLock
 from memolith.jobs.changes import replaced
-from memolith.jobs.job import Job, Plan, Snapshot, Workplace
+from memolith.jobs.job import Job, Plan, Snapshot
 from memolith.jobs.run import run_job, run_unattended
 
 TRIM = {"trim.max_records": 3}
@@ -50,10 +50,6 @@ class Shout(Job[Plan]):
         self.by_rules = by_rules
         self.problems = list(problems)
         self.drafts = 0
-
-    @classmethod
-    def of(cls, place: Workplace) -> Shout:
-        return cls()
 
     def plan(self, snapshot: Snapshot) -> Plan:
         self.data = snapshot.read("MEMORY.md") or b""

@@ -47,7 +47,6 @@ if TYPE_CHECKING:  # it loads NumPy
 KINDS: Mapping[str, type[Job[Any]]] = {
     kind.name: kind for kind in (TrimJob, CompactJob, DreamJob, ExperienceJob, ApproveJob, FlushJob)
 }
-_Message = Mapping[str, object]
 # A chat is open if something was said in it this lately.
 _OPEN_FOR = timedelta(days=1)
 
@@ -96,13 +95,10 @@ class Jobs:
             if not is_over(place.config, folder):
                 return 0  # nothing is going to be compacted
             lines = (folder.read(layout.CONVERSATIONS) or b"").split(b"\n")
-        since, said = (
-            place.clock.now() - _OPEN_FOR,
-            defaultdict[tuple[str, str], list[_Message]](list),
-        )
+        said: dict[tuple[str, str], list[Mapping[str, object]]] = defaultdict(list)
         for turn in filter(None, map(parse_turn, filter(None, lines))):
             is_ours = trust_in_file(turn.platform, place.config.trust.external) != "external"
-            if turn.created >= since and is_ours:
+            if is_ours and turn.created >= place.clock.now() - _OPEN_FOR:
                 said[turn.chat, turn.platform or self.channel] += (
                     {"role": role, "content": text, "timestamp": turn.created.isoformat()}
                     for role, text in sides(turn)
