@@ -13,6 +13,7 @@ import pytest
 
 from memolith.cli.main import COMMANDS, find
 from tests.cli.conftest import PROGRAM, understood
+from tests.cli.reference import DOCUMENT, END, START, with_reference
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Run
@@ -155,3 +156,10 @@ def completed(*words: str) -> set[str]:
     }
     done = subprocess.run([PROGRAM], env=env, text=True, check=True, capture_output=True)
     return {line.partition(",")[2] for line in done.stdout.splitlines()}
+
+
+def test_the_reference_is_up_to_date() -> None:
+    document = DOCUMENT.read_text("utf-8")
+    assert START in document
+    assert END in document
+    assert document == with_reference(document), "write it anew: python -m tests.cli.reference"

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from memolith import __version__
-from memolith.cli import main as main_module
-from memolith.cli.main import COMMANDS
-from tests.cli.conftest import PROGRAM, program
+from memolith.cli.main import COMMANDS, main
+from memolith.memory import Memory
+from tests.cli.conftest import PROGRAM, program, understood
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Run
@@ -295,5 +295,24 @@ def test_main_needs_no_argument_but_that_of_the_process(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(sys, "argv", ["memolith", "--version"])
-    assert main_module.main() == 0
+    assert main() == 0
     assert capsys.readouterr().out == f"memolith {__version__}\n"
+
+
+@pytest.mark.parametrize("said", ["--root=/elsewhere", "--help", "--json", "-h", "--set=a.b=c"])
+def test_what_was_said_is_never_taken_for_an_option(said: str, root: str) -> None:
+    assert main(["log", "--root", root, "--user", said, "--assistant", said]) == 0
+    with Memory(root) as memory:
+        assert [(turn.user, turn.assistant) for turn in memory.chats.turns()] == [(said, said)]
+
+
+@pytest.mark.parametrize("text", ["- buy milk", "-5", "--dry run of the pump"])
+def test_a_text_with_spaces_and_a_number_are_no_options(text: str, root: str) -> None:
+    assert main(["remember", text, "--root", root]) == 0
+    with Memory(root) as memory:
+        assert [record.text for record in memory.records()] == [text]
+
+
+def test_the_options_of_every_command_are_read_anywhere() -> None:
+    call = understood(["log", "--user", "hi", "--root", "here", "--assistant=yes", "--json"])
+    assert (call.root, call.json) == ("here", True)

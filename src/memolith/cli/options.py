@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from memolith.memory import Memory
     from memolith.profile import Profile
 
-Steps = Iterator[object]  # of a command: its result, after which it shows that
+Steps = Iterator[Plain]  # of a command: its result, after which it shows that
 
 _TEXT = "\0\0"  # before a word that is no option, although it begins with a dash
 
@@ -130,12 +130,12 @@ class Call:
             output.warn(self._notice)  # on standard error: no model reads it
         return profile, loaded
 
-    def show(self, steps: Iterable[object]) -> None:
+    def show(self, steps: Iterable[Plain]) -> None:
         """Let a command show its result to people, with its warnings; or print the result as JSON."""
-        result: object = None
+        result = None
         for result in steps:
             if self.json:
-                output.say_json(result.to_dict() if isinstance(result, Plain) else result)
+                output.say_json(result.to_dict())
                 return
         warnings = getattr(result, "warnings", ())
         self.warn(warnings)
