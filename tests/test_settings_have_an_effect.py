@@ -140,7 +140,7 @@ def order_of_dogs(memory: Memory) -> object:
 def an_agents_tools(memory: Memory) -> object:
     from memolith.mcp_server.tools import chosen
 
-    return {name: tool.input_schema(memory.config) for name, tool in chosen(memory.config).items()}
+    return {name: tool.definition(memory.config) for name, tool in chosen(memory.config).items()}
 
 
 def what_an_agent_may_write(memory: Memory) -> object:
