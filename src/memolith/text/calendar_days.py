@@ -29,6 +29,9 @@ class Unit(IntEnum):
     YEAR = 5
 
 
+_MONTHS = {Unit.MONTH: 1, Unit.QUARTER: 3, Unit.YEAR: 12}
+
+
 def shift(day: date, days: int) -> date:
     """The day so many days later, or earlier; the calendar's ends hold it back."""
     ordinal = day.toordinal() + days
@@ -40,11 +43,9 @@ def period(today: date, unit: Unit, offset: int) -> Days | None:
     if unit is Unit.WEEK:
         monday = shift(today, 7 * offset - today.weekday())
         return Days(first=monday, last=shift(monday, 6))
-    if unit in (Unit.HOUR, Unit.DAY):
+    if unit not in _MONTHS:
         return None
-    if unit is Unit.YEAR:
-        return months(today.year + offset, 1, 12)
-    length = 3 if unit is Unit.QUARTER else 1
+    length = _MONTHS[unit]
     begin = (today.year * 12 + today.month - 1) // length * length + offset * length
     return months(begin // 12, begin % 12 + 1, length)
 
@@ -165,16 +166,13 @@ def before(today: date, count: int, unit: Unit) -> Days:
 
 
 def _before(today: date, count: int, unit: Unit) -> date:
-    if unit is Unit.HOUR:
-        return shift(today, -count // 24)
-    if unit is Unit.DAY:
-        return shift(today, -count)
-    if unit is Unit.WEEK:
-        return shift(today, -7 * count)
-    begin = today.year * 12 + today.month - 1
-    begin -= count * {Unit.MONTH: 1, Unit.QUARTER: 3, Unit.YEAR: 12}[unit]
-    begin = min(max(begin, 12), date.max.year * 12 - 1)
-    return in_month(begin // 12, begin % 12 + 1, today.day)
+    if unit in _MONTHS:
+        begin = today.year * 12 + today.month - 1 - count * _MONTHS[unit]
+        begin = min(max(begin, 12), date.max.year * 12 - 1)
+        return in_month(begin // 12, begin % 12 + 1, today.day)
+    return shift(
+        today, -count // 24 if unit is Unit.HOUR else -count * (7 if unit is Unit.WEEK else 1)
+    )
 
 
 def in_month(year: int, number: int, day: int) -> date:
@@ -251,14 +249,9 @@ def quarter(today: date, number: int, year: int | None = None) -> Days | None:
     return begin and whole and replace(begin, last=whole.last)
 
 
-def year(_: date, number: int) -> Days | None:
-    """A whole year."""
-    return months(number, 1, 12)
-
-
-def year_not_round(_: date, number: int) -> Days | None:
-    """A whole year, but not 1900 or 2000: they may be a price."""
-    return months(number, 1, 12) if number % 100 else None
+def year(_: date, number: int, round_ones: bool = True) -> Days | None:
+    """A whole year; unless round ones count too, not 1900 or 2000, which may be a price."""
+    return months(number, 1, 12) if round_ones or number % 100 else None
 
 
 def with_year(day: date, year: int) -> date:
