@@ -147,6 +147,9 @@ def test_a_token_that_others_could_read_is_replaced_by_fixing_and_closed(
     assert server_token(str(files), memory.config.store) not in ("", known)
     again = memory.doctor(fix=True)
     assert (again.mended, findings(memory, "server"), findings(memory, "modes")) == ((), [], [])
+    (files / TOKEN).chmod(0o640)
+    server_token(str(files), memory.config.store, rotate=True)
+    assert findings(memory, "server") == []
 
 
 def test_every_part_of_a_memory_has_its_check(home: Path, memory: Memory) -> None:

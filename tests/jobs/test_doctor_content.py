@@ -210,16 +210,22 @@ def test_no_finding_quotes_what_somebody_remembered(files: Path, memory: Memory)
     assert secret.decode() not in str(report)
 
 
-def test_near_copies_are_counted_named_by_the_scan_and_never_refused(memory: Memory) -> None:
+def test_near_copies_and_contradictions_are_counted_named_by_the_scan_and_never_refused(
+    memory: Memory,
+) -> None:
     memory.remember("Ana owns the release key")
     copy = memory.remember("  ana owns the RELEASE key!")
     memory.remember("Ana owns the release keys of Ben")
     memory.remember("Ana owns the release key", category="event")
     (found,) = findings(memory, "integrity")
+    assert (found.status, found.hint) == ("info", "See: memolith scan")
     assert "1 duplicate" in found.message
-    assert found.hint == "See: memolith scan"
     (duplicate,) = memory.jobs.scan().findings
     assert copy.id in duplicate.records
+    memory.remember("The API port is 8080")
+    memory.remember("The API port is 9090")
+    (found,) = findings(memory, "integrity")
+    assert (found.status, "1 contradiction, 1 duplicate" in found.message) == ("warn", True)
 
 
 def test_a_correction_that_only_changes_the_spelling_is_no_copy(memory: Memory) -> None:

@@ -13,7 +13,7 @@ from memolith.errors import EmbeddingError
 from memolith.jobs.reports import ScheduledRun
 from memolith.jobs.run import run_unattended
 from memolith.jobs.scheduler import note_run
-from memolith.jobs.server_files import ADDRESS, TOKEN, server_token
+from memolith.jobs.server_files import ADDRESS, server_token
 from tests.jobs.damage import findings
 
 if TYPE_CHECKING:
@@ -40,17 +40,6 @@ def test_who_stands_at_the_port_of_the_server_is_said(
     with HTTPServer() as other:
         assert "does not answer like Memolith" in said(other.port)
     assert "no server runs" in said(other.port)
-
-
-def test_a_token_that_others_could_read_is_an_error_until_it_is_replaced(files: Path) -> None:
-    memory = Memory(files, settings={"serve.port": 0})
-    server_token(str(files), memory.config.store)
-    assert findings(memory, "server") == []
-    (files / TOKEN).chmod(0o644)
-    [found] = findings(memory, "server")
-    assert (found.status, "--rotate" in found.hint) == ("error", True)
-    server_token(str(files), memory.config.store, rotate=True)
-    assert findings(memory, "server") == []
 
 
 def test_a_model_that_is_not_set_up_is_a_warning(files: Path) -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import date
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from memolith.errors import RefusedError
 from memolith.files import gate, layout
@@ -15,12 +15,13 @@ from memolith.files.folder import Folder
 from memolith.files.ledger import memory_files
 from memolith.files.notes import records_in
 from memolith.files.passages import ledger_for
-from memolith.jobs import note_files, reports
+from memolith.jobs import reports
 from memolith.jobs.changes import replaced
 from memolith.jobs.diffs import changed_lines, diff
 from memolith.jobs.edit import check_path, daily_logs, is_editable, read_file, write_file
 from memolith.jobs.history import kept_jobs
 from memolith.jobs.job import index_changes
+from memolith.jobs.note_files import Notes
 from memolith.jobs.replace import Seen, look, replace_files
 from memolith.jobs.timeline import days, one_day
 from memolith.reports import Backup
@@ -31,24 +32,13 @@ from memolith.visibility import Patterns, raises_trust, trust
 if TYPE_CHECKING:  # it loads NumPy
     from memolith.finder import Finder
 
-T = TypeVar("T")
 
-
-class Files:
-    """The files of one memory as a whole."""
+class Files(Notes):
+    """The files of one memory: as a whole, as notes, and as they were in backups."""
 
     def __init__(self, store: Store, channel: str, finder: Callable[[], Finder]) -> None:
-        self._store = store
-        self._channel = channel
+        super().__init__(store, channel)
         self._finder = finder
-
-    def _read(self, work: Callable[[Folder], T], otherwise: T) -> T:
-        """The result for the opened folder; something else where there is no memory yet."""
-        if not self._store.profile.exists:
-            return otherwise
-        with Folder(self._store.root) as folder:
-            folder.leave_out_closed()
-            return work(folder)
 
     def list(self) -> tuple[str, ...]:
         """The daily logs, newest first."""
@@ -107,47 +97,6 @@ class Files:
         report = write_file(self._store, self._channel, path, content, version)
         behind = index_changes(self._store, self._finder)
         return replace(report, warnings=(*report.warnings, *behind))
-
-    def notes(self, folder: str = "memory", *, include_secret: bool = False) -> tuple[str, ...]:
-        """The paths of the notes in a folder and in its folders, sorted; prose counts as a note."""
-        gate.check_is_text(folder=folder)
-        return self._read(
-            lambda opened: note_files.note_paths(opened, folder, include_secret=include_secret), ()
-        )
-
-    def read_note(self, path: str, *, include_secret: bool = False) -> reports.NoteFile:
-        """A note by its path, with the version that a change must name."""
-        with self._store.existing() as folder:
-            return note_files.read_note(folder, path, include_secret=include_secret)
-
-    def write_note(
-        self,
-        path: str,
-        text: str,
-        *,
-        version: str | None = None,
-        metadata: Mapping[str, object] | None = None,
-    ) -> reports.EditReport:
-        """Create a note, such as memory/fact/key.md, or replace its text; a backup keeps the old one.
-
-        `version` is that of the note which was read, or "" for one that must be new; without it
-        the last writer wins. Without `metadata` the note keeps its own.
-        """
-        gate.check_is_text(path=path, text=text)
-        gate.check_is_text_or_none(version=version)
-        gate.check_metadata(metadata)
-        return note_files.write_note(self._store, self._channel, path, text, version, metadata)
-
-    def rename_notes(self, path: str, new_path: str) -> reports.EditReport:
-        """Give a note, or every note in a folder, another path, which must be free."""
-        gate.check_is_text(path=path, new_path=new_path)
-        return note_files.rename_notes(self._store, path, new_path, self._channel)
-
-    def delete_notes(self, path: str, *, version: str | None = None) -> reports.EditReport:
-        """Delete a note, or every note in a folder; a backup keeps them, unlike `Memory.forget`."""
-        gate.check_is_text(path=path)
-        gate.check_is_text_or_none(version=version)
-        return note_files.delete_notes(self._store, path, version, self._channel)
 
     def backups(self) -> tuple[Backup, ...]:
         """The backups that can be restored, oldest first."""

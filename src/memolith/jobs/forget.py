@@ -199,8 +199,7 @@ def _still_there(folder: Folder, forgotten: Record) -> Iterator[str]:
         if path.startswith(".") or len(words) < _TELLING:
             continue
         data = (folder.read(path) or b"").lower()
-        found = [data.find(one) for one in spelled if one in data]
-        if found:
+        if found := [data.find(one) for one in spelled if one in data]:
             line = data.count(b"\n", 0, min(found)) + 1
             yield f"The same words are still in {shown_path(path)}#L{line}. Edit that line to remove them too."
     for warning in folder.leave_out_closed().values():

@@ -92,7 +92,7 @@ def scan(folder: Folder, now: datetime, *, most: int | None = None) -> ScanRepor
     scene = _Scene(Snapshot(folder), now, {})
     living = scene.living()
     compared = living if most is None else living[-most:]
-    records = [found for found in compared if found.record is not None]  # prose may repeat
+    records = [(one, one.record) for one in compared if one.record]  # prose may repeat
     found = [  # what weighs most comes first
         *_contradictions(compared),
         *_broken(scene),
@@ -183,11 +183,11 @@ def _is_whole(found: Statement, record: Record) -> bool:
     return found.text == bare_text(record.text)
 
 
-def _duplicates(living: Iterable[Statement]) -> Iterator[IntegrityFinding]:
+def _duplicates(records: Iterable[tuple[Statement, Record]]) -> Iterator[IntegrityFinding]:
     """Records that say the same; what happens again on another day is news."""
     known: dict[object, Statement] = {}
-    for found in living:
-        if found.record is None or found.record.category in REPEATS:
+    for found, record in records:
+        if record.category in REPEATS:
             continue
         double = known.setdefault(copy_key(found.text), found)
         if double is not found:
@@ -202,21 +202,20 @@ def _drop_hint(old: Statement, new: Statement) -> str:
     return _replace_hint(old, new)
 
 
-def _stale(scene: _Scene, living: Iterable[Statement]) -> Iterator[IntegrityFinding]:
+def _stale(
+    scene: _Scene, records: Iterable[tuple[Statement, Record]]
+) -> Iterator[IntegrityFinding]:
     """Records of MEMORY.md and notes that nobody has asked for in all that time; logs are history."""
     state = read_state(scene.read)
     since = read_log(scene.read, state.updated)  # a dream has not seen it yet
     entries = merge_recalls(state, since).entries.values()
     recalled = {entry.claim: entry.last_at for entry in entries if entry.recalls}
-    for found in living:
-        record = found.record
-        if record is None or layout.is_daily_log(found.citation.path):
-            continue
-        if record.category == "compaction":  # a summary tells what was, and may
-            continue
+    for found, record in records:
         last = max(record.created, recalled.get(claim_key(found.text), record.created))
         age = (scene.now - last).days
-        if age > STALE_DAYS:
+        is_log = layout.is_daily_log(found.citation.path)
+        is_summary = record.category == "compaction"  # which tells what was, and may
+        if age > STALE_DAYS and not (is_log or is_summary):
             message = (
                 f"“{_short(found)}” ({found.citation}) is {age} days old, and nobody asked for it since;"
                 f" supersede {record.id} if it has changed, forget it if nobody needs it"

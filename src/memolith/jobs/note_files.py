@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import TypeVar
 
 from memolith.errors import FileFormatError, NotFoundError, PathOutsideProfileError, RefusedError
 from memolith.files import gate, layout
@@ -22,99 +24,148 @@ from memolith.text.cleaning import shown_path
 from memolith.types import Citation, Provenance, Record
 from memolith.visibility import raises_trust, trust
 
-
-def note_paths(folder: Folder, below: str, *, include_secret: bool = False) -> tuple[str, ...]:
-    """The paths of the notes in a folder and its folders, sorted; without what cannot be read."""
-    below = below.strip("/")
-    if below != layout.DAILY_FOLDER:
-        check_note_path(f"{below}/x.md")
-    found = (path for path in folder.walk(below) if is_note_path(path))
-    return tuple(path for path in found if _is_readable(folder, path, include_secret))
+T = TypeVar("T")
 
 
-def _is_readable(folder: Folder, path: str, include_secret: bool) -> bool:
-    try:
-        return read_note(folder, path, include_secret=include_secret) is not None
-    except (FileFormatError, NotFoundError):
-        return False
+class Notes:
+    """The notes of one memory by their paths."""
+
+    def __init__(self, store: Store, channel: str) -> None:
+        self._store, self._channel = store, channel
+
+    def _read(self, work: Callable[[Folder], T], otherwise: T) -> T:
+        """The result for the opened folder; something else where there is no memory yet."""
+        if not self._store.profile.exists:
+            return otherwise
+        with Folder(self._store.root) as folder:
+            folder.leave_out_closed()
+            return work(folder)
+
+    def notes(self, folder: str = "memory", *, include_secret: bool = False) -> tuple[str, ...]:
+        """The paths of the notes in a folder and in its folders, sorted; prose counts as a note."""
+        gate.check_is_text(folder=folder)
+        below = folder.strip("/")
+
+        def paths(opened: Folder) -> Iterator[str]:
+            if below != layout.DAILY_FOLDER:
+                check_note_path(f"{below}/x.md")
+            for path in filter(is_note_path, opened.walk(below)):
+                with suppress(FileFormatError, NotFoundError):
+                    _read_note(opened, path, include_secret=include_secret)
+                    yield path
+
+        return self._read(lambda opened: tuple(paths(opened)), ())
+
+    def read_note(self, path: str, *, include_secret: bool = False) -> NoteFile:
+        """A note by its path, with the version that a change must name."""
+        check_note_path(path)
+        with self._store.existing() as folder:
+            return _read_note(folder, path, include_secret=include_secret)
+
+    def write_note(
+        self,
+        path: str,
+        text: str,
+        *,
+        version: str | None = None,
+        metadata: Mapping[str, object] | None = None,
+    ) -> EditReport:
+        """Create a note, such as memory/fact/key.md, or replace its text; a backup keeps the old one.
+
+        `version` is that of the note which was read, or "" for one that must be new; without it
+        the last writer wins. Without `metadata` the note keeps its own.
+        """
+        gate.check_is_text(path=path, text=text)
+        gate.check_is_text_or_none(version=version)
+        gate.check_metadata(metadata)
+        check_note_path(path)
+        text, channel = text.replace("\r\n", "\n").strip("\n"), self._channel
+        draft = self._store.draft(text, channel, category=category_of(path), metadata=metadata)
+        gate.check_record(draft)
+        with self._store.writing() as transaction:
+            file = look(transaction.folder, path)
+            require_version(file, version)
+            old = None if file.data is None else _note_in(transaction.folder, path, file.data)
+            new = replace(draft, created=self._store.clock.now())
+            if old is not None:
+                self._check_may_change(old)
+                was = old.provenance
+                # What an agent changes is the agent's from then on.
+                raised = raises_trust(was.channel, channel, self._store.config.trust.external)
+                new = replace(
+                    old,
+                    text=draft.text,
+                    metadata=old.metadata if metadata is None else metadata,
+                    provenance=replace(was, channel=channel) if raised else was,
+                )
+            if new == old:
+                return EditReport(path=path, version=file.version)
+            new = gate.mark_keys(new)
+            gate.admit_forgotten(transaction, new, by_user=trust(channel) == "user")
+            after = _encoded(file, old, new)
+            reason = NOTES if old else None
+            backup = replace_files(self._store, transaction, {file: after}, reason=reason)
+        warnings = with_warnings(new, new, transaction).warnings
+        return EditReport(path=path, version=version_of(after), backup=backup, warnings=warnings)
+
+    def rename_notes(self, path: str, new_path: str) -> EditReport:
+        """Give a note, or every note in a folder, another path, which must be free."""
+        gate.check_is_text(path=path, new_path=new_path)
+        is_folder = not path.endswith(".md")
+        for one in (path, new_path):
+            check_note_path(f"{one}/x.md" if is_folder else one)
+        with self._store.changing() as transaction:
+            folder = transaction.folder
+            changes: dict[Seen, bytes | None] = {}
+            for old in self._to_change(folder, path):
+                new = look(folder, new_path + old.path.removeprefix(path))
+                require_version(new, "")
+                changes |= {new: _moved(old, new.path), old: None}
+            replace_files(self._store, transaction, changes, reason=None)
+            version = "" if is_folder else look(folder, new_path).version
+        return EditReport(path=new_path, version=version)
+
+    def delete_notes(self, path: str, *, version: str | None = None) -> EditReport:
+        """Delete a note, or every note in a folder; a backup keeps them, unlike `Memory.forget`."""
+        gate.check_is_text(path=path)
+        gate.check_is_text_or_none(version=version)
+        check_note_path(path if path.endswith(".md") else f"{path}/x.md")
+        with self._store.changing() as transaction:
+            found = self._to_change(transaction.folder, path)
+            if found[0].path == path:
+                require_version(found[0], version)
+            changes: dict[Seen, bytes | None] = dict.fromkeys(found)
+            backup = replace_files(self._store, transaction, changes, reason=NOTES)
+        return EditReport(path=path, version="", backup=backup)
+
+    def _to_change(self, folder: Folder, path: str) -> list[Seen]:
+        """The notes at a path, if this channel may change them all."""
+        paths = [path] if path.endswith(".md") else folder.walk(path)
+        found = [file for one in paths if (file := look(folder, one)).data is not None]
+        for file in found:
+            self._check_may_change(_note_in(folder, file.path, file.data or b""))
+        if not found:
+            raise _no_note(path)
+        return found
+
+    def _check_may_change(self, old: Record) -> None:
+        """Nobody but the user touches a secret note; a channel from outside only what came from outside."""
+        external = self._store.config.trust.external
+        by, of = (trust(name, external) for name in (self._channel, old.provenance.channel))
+        if (by == "external" != of) or (old.sensitivity == "secret" and by != "user"):
+            place = shown_path(old.citation.path if old.citation else "")
+            raise RefusedError(
+                f"{place} may only be changed by the user.", hint="Choose another path."
+            )
 
 
-def read_note(folder: Folder, path: str, *, include_secret: bool = False) -> NoteFile:
+def _read_note(folder: Folder, path: str, *, include_secret: bool) -> NoteFile:
     """The note in a file. Prose without front matter is read as a note that nobody has signed."""
-    check_note_path(path)
     data = folder.read(path)
     record = None if data is None else _note_in(folder, path, data)
     if record is None or (record.sensitivity == "secret" and not include_secret):
         raise _no_note(path)
     return NoteFile(record=record, version=version_of(data), modified=_modified(folder, path))
-
-
-def write_note(
-    store: Store,
-    channel: str,
-    path: str,
-    text: str,
-    version: str | None,
-    metadata: Mapping[str, object] | None,
-) -> EditReport:
-    """Create a note or replace its text; its other values stay, and its old bytes are backed up."""
-    check_note_path(path)
-    text = text.replace("\r\n", "\n").strip("\n")
-    draft = store.draft(text, channel, category=category_of(path), metadata=metadata)
-    gate.check_record(draft)
-    with store.writing() as transaction:
-        file = look(transaction.folder, path)
-        require_version(file, version)
-        old = None if file.data is None else _note_in(transaction.folder, path, file.data)
-        new = replace(draft, created=store.clock.now())
-        if old is not None:
-            _check_may_change(store, old, channel)
-            was = old.provenance
-            # What an agent changes is the agent's from then on.
-            raised = raises_trust(was.channel, channel, store.config.trust.external)
-            new = replace(
-                old,
-                text=draft.text,
-                metadata=old.metadata if metadata is None else metadata,
-                provenance=replace(was, channel=channel) if raised else was,
-            )
-        if new == old:
-            return EditReport(path=path, version=file.version)
-        new = gate.mark_keys(new)
-        gate.admit_forgotten(transaction, new, by_user=trust(channel) == "user")
-        after = _encoded(file, old, new)
-        reason = NOTES if old else None
-        backup = replace_files(store, transaction, {file: after}, reason=reason)
-    warnings = with_warnings(new, new, transaction).warnings
-    return EditReport(path=path, version=version_of(after), backup=backup, warnings=warnings)
-
-
-def rename_notes(store: Store, path: str, new_path: str, channel: str) -> EditReport:
-    """Give a note, or all notes in a folder, another path."""
-    is_folder = not path.endswith(".md")
-    for one in (path, new_path):
-        check_note_path(f"{one}/x.md" if is_folder else one)
-    with store.changing() as transaction:
-        folder = transaction.folder
-        changes: dict[Seen, bytes | None] = {}
-        for old in _to_change(store, folder, path, channel):
-            new = look(folder, new_path + old.path.removeprefix(path))
-            require_version(new, "")
-            changes |= {new: _moved(old, new.path), old: None}
-        replace_files(store, transaction, changes, reason=None)
-        version = "" if is_folder else look(folder, new_path).version
-    return EditReport(path=new_path, version=version)
-
-
-def delete_notes(store: Store, path: str, version: str | None, channel: str) -> EditReport:
-    """Delete a note, or all notes in a folder; a backup keeps them."""
-    check_note_path(path if path.endswith(".md") else f"{path}/x.md")
-    with store.changing() as transaction:
-        found = _to_change(store, transaction.folder, path, channel)
-        if found[0].path == path:
-            require_version(found[0], version)
-        backup = replace_files(store, transaction, dict.fromkeys(found), reason=NOTES)
-    return EditReport(path=path, version="", backup=backup)
 
 
 def check_note_path(path: str) -> None:
@@ -170,31 +221,9 @@ def _modified(folder: Folder, path: str) -> datetime:
     return datetime.fromtimestamp(nanoseconds // 10**6 / 1000, UTC)  # as precise as a header
 
 
-def _to_change(store: Store, folder: Folder, path: str, channel: str) -> list[Seen]:
-    """The notes at a path, if this channel may change them all."""
-    paths = [path] if path.endswith(".md") else folder.walk(path)
-    found = [file for one in paths if (file := look(folder, one)).data is not None]
-    for file in found:
-        _check_may_change(store, _note_in(folder, file.path, file.data or b""), channel)
-    if not found:
-        raise _no_note(path)
-    return found
-
-
 def _no_note(path: str) -> NotFoundError:
     hint = "List the notes there are: memory.files.notes()"
     return NotFoundError(f"There is no note at {shown_path(path)}.", name=path, hint=hint)
-
-
-def _check_may_change(store: Store, old: Record, channel: str) -> None:
-    """Nobody but the user touches a secret note; a channel from outside only what came from outside."""
-    by, of = (
-        trust(name, store.config.trust.external) for name in (channel, old.provenance.channel)
-    )
-    is_foreign = by == "external" != of
-    if is_foreign or (old.sensitivity == "secret" and by != "user"):
-        place = shown_path(old.citation.path if old.citation else "")
-        raise RefusedError(f"{place} may only be changed by the user.", hint="Choose another path.")
 
 
 def _encoded(file: Seen, old: Record | None, new: Record) -> bytes:
