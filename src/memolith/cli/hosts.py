@@ -40,7 +40,7 @@ def install(call: Call, choice: str, dry_run: bool, no_log: bool) -> Steps:
     entry names already, or that of the project it works in, if you approved it, or your default memory.
 
     Options:
-        claude-code|codex|gemini|cursor|openclaw|vscode|claude-desktop|all|mcp  the program
+        HOST=claude-code|codex|gemini|cursor|openclaw|vscode|claude-desktop|all|mcp  the program
         --dry-run  show the changes, and make none
         --no-log  do not keep what is said in chats
 
@@ -77,7 +77,7 @@ def uninstall(call: Call, choice: str, dry_run: bool) -> Steps:
     What the host or you changed in these files meanwhile is kept.
 
     Options:
-        claude-code|codex|gemini|cursor|openclaw|vscode|claude-desktop|all  the program
+        HOST=claude-code|codex|gemini|cursor|openclaw|vscode|claude-desktop|all  the program
         --dry-run  show the changes, and make none
 
     Examples:

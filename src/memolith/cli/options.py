@@ -231,8 +231,8 @@ class _Choice(click.Choice[str]):
         return f"{value!a} is not one of its values. {suggestion(str(value), self.choices)}"
 
     def get_missing_message(self, param: click.Parameter, ctx: click.Context | None) -> str:
-        """Nothing: the name of the argument has them."""
-        return ""
+        """What it may be."""
+        return f"Use one of {', '.join(self.choices)}."
 
 
 class _Number(click.ParamType[Any]):
@@ -296,7 +296,8 @@ _DEFAULT = re.compile(r"\(default: (\S+)\)$")
 def _params(lines: Iterable[str], names: Sequence[str] = (), **more: Any) -> list[click.Parameter]:
     """The options of a table, each a line such as `--limit N  how many (default: 10)`.
 
-    What does not begin with a dash is an argument; […] may be left out, … may be given several times.
+    What does not begin with a dash is an argument; […] may be left out, … may be given several times. Of
+    `HOST=codex|gemini` the words are listed behind the text.
     `names` are those of the function: one that Python has already is there with a `_` behind it.
     """
     return [_param(_SHARED.get(line, line), names, more) for line in lines]
@@ -307,7 +308,10 @@ def _param(line: str, names: Sequence[str], more: Mapping[str, Any]) -> click.Pa
     assert found, line  # noqa: S101 - a mistake in a docstring
     options, metavar, text = (part or "" for part in found.groups())
     word = metavar.rstrip(".").strip("[]")
-    choices = word.split("|") if "|" in word else ()
+    title, _, words = word.rpartition("=")
+    choices = words.split("|") if "|" in words else ()
+    if choices and title:
+        metavar, text = title, f"{text}: {', '.join(choices)}"
     name = options.split("--")[1] if options else "choice" if choices else word.lower()
     name = name.replace("-", "_")
     name = f"{name}_" if f"{name}_" in names else name

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import threading
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
@@ -62,24 +63,33 @@ def _problems(host: Host, folder: str) -> Iterator[tuple[str, str]]:
 @cache  # most hosts have the same entry
 def _request_problem(*words: str) -> str:
     """Why a command answers no request; "" if it does."""
+    pipe, home = subprocess.PIPE, os.path.expanduser("~")
     try:
-        done = subprocess.run(  # noqa: S603 - the command that the host itself runs
-            words,
-            input=_ASKED,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-            cwd=os.path.expanduser("~"),
-            timeout=_MAX_SECONDS,
-            check=False,
+        server = subprocess.Popen(  # noqa: S603 - the command that the host itself runs
+            words, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True, cwd=home
         )
-    except subprocess.TimeoutExpired:
-        return f"{words[0]} did not answer within {_MAX_SECONDS:g} seconds"
     except OSError as error:
         return f"{words[0]} cannot be started: {error.strerror}"
-    for line in done.stdout.splitlines():
-        with suppress(ValueError):
-            answer = json.loads(line)
-            if isinstance(answer, dict) and answer.get("id") == 2 and "result" in answer:
-                return ""
+    watch = threading.Timer(_MAX_SECONDS, server.kill)
+    watch.start()
+    is_well = False
+    with suppress(BrokenPipeError), server:  # which closes its input: it ends by that
+        assert server.stdin  # noqa: S101 - for the type checker
+        assert server.stdout  # noqa: S101
+        server.stdin.write(_ASKED)
+        server.stdin.flush()
+        is_well = any(map(_is_answer, server.stdout))
+    is_late = not watch.is_alive()
+    watch.cancel()
+    if is_well:
+        return ""
+    if is_late:
+        return f"{words[0]} did not answer within {_MAX_SECONDS:g} seconds"
     return f"{words[0]} was started and answered no request"
+
+
+def _is_answer(line: str) -> bool:
+    with suppress(ValueError):
+        answer = json.loads(line)
+        return isinstance(answer, dict) and answer.get("id") == 2 and "result" in answer
+    return False
