@@ -14,12 +14,12 @@ from memolith.errors import JobNotFoundError, MemolithError, RefusedError
 from memolith.files import gate, layout
 from memolith.files.chat_log import parse_turn, sides
 from memolith.files.ledger import Ledger, find_record
-from memolith.files.passages import ledger_for
-from memolith.jobs import apply, diffs, history, reports
+from memolith.jobs import apply, history, reports
 from memolith.jobs.approve import ApproveJob
 from memolith.jobs.chat import read_chat
 from memolith.jobs.compact import CompactJob
 from memolith.jobs.compact_plan import is_over
+from memolith.jobs.diffs import diff_of
 from memolith.jobs.dream import DreamJob
 from memolith.jobs.dream_status import dream_status, explain
 from memolith.jobs.experiences import ExperienceJob, relationships, stored_experiences
@@ -259,8 +259,7 @@ class Jobs:
         """
         changes = (job if isinstance(job, JobReport) else self.show(job)).changes
         with self._place.reading() as folder:
-            ledger = ledger_for(folder, diffs.changed_lines(changes).lines)
-        return "\n".join(diffs.diff(changes, include_secret=include_secret, ledger=ledger))
+            return diff_of(folder, changes, include_secret=include_secret)
 
     def approve(
         self,

@@ -239,17 +239,16 @@ def _check_newer_jobs(folder: Folder, report: JobReport, files: Mapping[str, Tak
 def _kept_lines(files: Mapping[str, TakenBack]) -> Iterator[str]:
     """A sentence for each file where lines were kept, or where nothing of the job was left."""
     for path, file in files.items():
-        named = ", ".join(f"#L{number}" for number in file.theirs[:_MOST_NAMED])
+        numbers = [f"#L{number}" for number in file.theirs]
+        if len(numbers) > _MOST_NAMED:
+            numbers[_MOST_NAMED:] = [f"and {len(numbers) - _MOST_NAMED:,} more"]
+        were, they = ("were", "they were") if len(numbers) > 1 else ("was", "it was")
         if file.nothing_stood:
             yield f"No line that the job wrote into {path} stands there any more: it was left as it is."
-        elif len(file.theirs) == 1:
-            yield f"{path}{named} was changed or added since among the lines of this job, so it was kept."
-        elif file.theirs:
-            more = len(file.theirs) - _MOST_NAMED
-            and_more = f" and {more:,} more" if more > 0 else ""
+        elif numbers:
             yield (
-                f"{len(file.theirs):,} lines of {path} were changed or added since among the lines of this job,"
-                f" so they were kept: {named}{and_more}."
+                f"{path}{', '.join(numbers)} {were} changed or added since among the lines of this job,"
+                f" so {they} kept."
             )
 
 

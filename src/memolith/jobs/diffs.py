@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from memolith.files import layout
 from memolith.files.document import Document
+from memolith.files.folder import Folder
 from memolith.files.ledger import NO_MARKS, Ledger
-from memolith.files.passages import secret_lines
+from memolith.files.passages import ledger_for, secret_lines
 from memolith.files.record_format import readable_record
 from memolith.jobs import long_memory
 from memolith.jobs.changes import split_lines
@@ -33,11 +34,13 @@ def diff(
             yield from _hunk(hunk, ledger, include_secret=include_secret)
 
 
-def changed_lines(changes: Iterable[Change]) -> Document:
-    """All lines that come or go."""
+def diff_of(folder: Folder, changes: Sequence[Change], *, include_secret: bool) -> str:
+    """The same, as a text, for files of this folder."""
     hunks = [hunk for change in changes for hunk in change.hunks]
     pieces = (data for hunk in hunks for data in (hunk.removed, hunk.inserted) if data)
-    return Document.parse("", b"".join(data.removesuffix(b"\n") + b"\n" for data in pieces))
+    changed = Document.parse("", b"".join(data.removesuffix(b"\n") + b"\n" for data in pieces))
+    ledger = ledger_for(folder, changed.lines)
+    return "\n".join(diff(changes, include_secret=include_secret, ledger=ledger))
 
 
 def _is_archive(change: Change) -> bool:

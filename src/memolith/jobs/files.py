@@ -14,10 +14,9 @@ from memolith.files.document import Document
 from memolith.files.folder import Folder
 from memolith.files.ledger import memory_files
 from memolith.files.notes import records_in
-from memolith.files.passages import ledger_for
 from memolith.jobs import reports
 from memolith.jobs.changes import replaced
-from memolith.jobs.diffs import changed_lines, diff
+from memolith.jobs.diffs import diff_of
 from memolith.jobs.edit import check_path, daily_logs, is_editable, read_file, write_file
 from memolith.jobs.history import kept_jobs
 from memolith.jobs.job import index_changes
@@ -114,8 +113,7 @@ class Files(Notes):
                 for path, data in read_backup(folder, name).items()
             ]
             changes = [change for change in found if change]
-            ledger = ledger_for(folder, changed_lines(changes).lines)
-            return "\n".join(diff(changes, include_secret=include_secret, ledger=ledger))
+            return diff_of(folder, changes, include_secret=include_secret)
 
     def restore(self, name: str) -> reports.RestoreReport:
         """Put the files of a backup back, byte for byte, and newer records behind; saves the current files first.
