@@ -7,9 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from memolith.clock import Clock
+from memolith.config.sections import SCHEDULED
 from memolith.errors import JobNotFoundError, MemolithError, RefusedError
 from memolith.files import gate, layout
 from memolith.files.chat_log import parse_turn, sides
@@ -212,20 +214,15 @@ class Jobs:
         What somebody has undone or declined is not done again. `elsewhere` runs it in another process.
         """
         jobs = Jobs(self.store, self.channel, self._finder, by_hand=False)
-        named = {
-            "compact": jobs.compact,
-            "dream": jobs.dream,
-            "experiences": jobs.extract_experiences,
-        }
         gate.check_is_text(name=name)
         gate.check_is_function_or_none(elsewhere=elsewhere)
-        if name not in named:
+        if name not in SCHEDULED:
             raise JobNotFoundError(
                 f"No scheduled job is called {name[:40]!r}.",
                 name=name,
-                hint=f"Use {', '.join(named)}.",
+                hint=f"Use {', '.join(sorted(SCHEDULED))}.",
             )
-        return run_unattended(self._place, name, elsewhere or named[name])
+        return run_unattended(self._place, name, elsewhere or partial(BY_NAME[name], jobs))
 
     def list(self) -> JobList:
         """Every job that changed something, failed or waits as a proposal, oldest first.
@@ -336,3 +333,12 @@ class Jobs:
         return replace(
             report, warnings=(*report.warnings, *index_changes(self.store, self._finder))
         )
+
+
+# The jobs that can be asked for by their names.
+BY_NAME: Mapping[str, Callable[..., JobReport]] = {
+    "compact": Jobs.compact,
+    "dream": Jobs.dream,
+    "experiences": Jobs.extract_experiences,
+    "trim": Jobs.trim,
+}

@@ -22,7 +22,7 @@ from memolith.config.setting import ARGUMENT
 from memolith.context.chats import Chats
 from memolith.context.engine import IndexCommands
 from memolith.files.transaction import rewrite_file
-from memolith.jobs.api import Jobs
+from memolith.jobs.api import BY_NAME, Jobs
 from memolith.jobs.files import Files
 from memolith.jobs.reports import Experiences, FlushReport, JobDiff, JobReport
 from memolith.jobs.worker import rebuild_index, run_in_process
@@ -33,13 +33,6 @@ from memolith.rest.answers import NAMES, V1, RequestError, answer_model
 from memolith.results import Turns
 from memolith.text.wording import leading_to
 from memolith.types import Plain, Record, Records, SessionKind
-
-_JOBS = {
-    "trim": Jobs.trim,
-    "compact": Jobs.compact,
-    "dream": Jobs.dream,
-    "experiences": Jobs.extract_experiences,
-}
 
 
 async def memory_of(request: Request) -> Memory:  # async: not to be run in a thread of its own
@@ -121,7 +114,7 @@ def run_job(
     memory: Memory, job: Literal["trim", "compact", "dream", "experiences"], dry_run: bool = False
 ) -> JobReport:
     """Run a job now: `trim`, `compact`, `dream` or `experiences`; a dry run only says what it would do."""
-    return run_in_process(memory.jobs, _JOBS[job], dry_run=dry_run)
+    return run_in_process(memory.jobs, BY_NAME[job], dry_run=dry_run)
 
 
 def diff_job(memory: Memory, job_id: str, include_secret: bool = False) -> JobDiff:

@@ -5,17 +5,11 @@ from __future__ import annotations
 from starlette.responses import Response
 
 from memolith.errors import NotFoundError
-from memolith.jobs.api import Jobs
+from memolith.jobs.api import BY_NAME, Jobs
 from memolith.jobs.worker import run_in_process
 from memolith.text.wording import counted
 from memolith.web.call import Call
 
-_JOBS = {
-    "compact": Jobs.compact,
-    "dream": Jobs.dream,
-    "experiences": Jobs.extract_experiences,
-    "trim": Jobs.trim,
-}
 _DECISIONS = {"apply": Jobs.apply, "decline": Jobs.decline, "undo": Jobs.undo}
 _DONE = {"apply": "Applied.", "decline": "Rejected; the proposal is gone.", "undo": "Taken back."}
 _LISTED = 50
@@ -35,7 +29,7 @@ def proposals(call: Call, notice: str = "", warnings: tuple[str, ...] = ()) -> R
         "proposals.html",
         waiting=[(job, call.memory.jobs.diff(job).splitlines()) for job in waiting[:20]],
         history=[job for job in jobs if job.status != "proposed"][:_LISTED],
-        names=list(_JOBS),
+        names=list(BY_NAME),
         notice=notice,
         warnings=(*warnings, *listed.warnings),
     )
@@ -64,9 +58,9 @@ def decide(call: Call) -> Response:
 def run(call: Call) -> Response:
     """Run a job, or show what it would do."""
     name, dry_run = call.form.get("name", ""), "dry_run" in call.form
-    if name not in _JOBS:
+    if name not in BY_NAME:
         raise NotFoundError("There is no such job.", name=name[:40])
-    report = run_in_process(call.memory.jobs, _JOBS[name], dry_run=dry_run)
+    report = run_in_process(call.memory.jobs, BY_NAME[name], dry_run=dry_run)
     if dry_run:
         lines = call.memory.jobs.diff(report).splitlines()
         return call.html("dry_run.html", job=report, diff=lines)
