@@ -35,13 +35,13 @@ CEILINGS = {
     "importers": (1_128, 10),
     "index": (1_261, 7),
     "ingest": (801, 5),
-    "jobs": (7_138, 43),
+    "jobs": (7_140, 43),
     "llm": (337, 4),
     "mcp_server": (1_075, 6),
-    "rest": (1_301, 9),
+    "rest": (1_295, 9),
     "search": (1_265, 10),
     "text": (2_189, 20),
-    "web": (909, 12),
+    "web": (903, 12),
 }
 
 # Only these open, change, move or remove files, so that there is one place to prove that nothing

@@ -103,7 +103,8 @@ def _run_alone(place: Workplace, job: Job[P], folder: Folder, report: JobReport)
         if drafted.status == "skipped":
             return _kept_state(place, job, drafted)
         # What is kept of it cannot tell how long it takes to be written.
-        drafted = replace(drafted, seconds=clocks.monotonic() - started)
+        read = snapshot.digests() if asks else {}
+        drafted = replace(drafted, read=read, seconds=clocks.monotonic() - started)
         done = (_propose if asks else apply_changes)(
             place, drafted, job, snapshot.require_unchanged
         )
@@ -170,7 +171,6 @@ def _drafted(
         counts=plan.counts,
         changes=tuple(sorted(plan.changes, key=lambda change: not only_appends(change))),
         warnings=(*warnings, *plan.warnings),
-        read=snapshot.digests(),
     )
 
 
