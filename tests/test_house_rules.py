@@ -23,7 +23,7 @@ MAX_CODE_LINES_OF_A_FUNCTION = 50
 # module. A ceiling goes down with every change that makes a folder smaller. Raising one takes a
 # page in docs/decisions that names the promise behind it.
 CEILINGS = {
-    "(top)": (2_019, 16),
+    "(top)": (2_015, 16),
     "adapters": (351, 6),
     "cli": (2_538, 12),
     "config": (591, 4),
@@ -34,12 +34,12 @@ CEILINGS = {
     "hosts": (645, 7),
     "importers": (1_128, 10),
     "index": (1_261, 7),
-    "ingest": (801, 5),
+    "ingest": (793, 5),
     "jobs": (7_140, 43),
     "llm": (337, 4),
     "mcp_server": (1_075, 6),
     "rest": (1_295, 9),
-    "search": (1_265, 10),
+    "search": (1_266, 10),
     "text": (2_189, 20),
     "web": (903, 12),
 }

@@ -131,13 +131,9 @@ class Finder:
 
     def _degraded(self) -> tuple[str, ...]:
         """Warnings about what a search does without."""
-        config, problem = self.index.config.search, self.index.model.warning
-        warnings = self.index.place.warnings()
-        if not (config.words or config.meaning):
-            warnings += (_BOTH_OFF,)
-        if config.meaning and problem:
-            warnings += (problem,)
-        return warnings + self.index.embed_later()
+        config = self.index.config.search
+        both_off = () if config.words or config.meaning else (_BOTH_OFF,)
+        return both_off + self.index.warnings() + self.index.embed_later()
 
     def explain_nothing(self, result: SearchResult, filters: Filters) -> SearchResult:
         """A result without hits, with a warning if nothing has the names, days or path of the filters."""

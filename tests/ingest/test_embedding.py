@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from datetime import date
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
 from memolith import Memory
+from memolith.clock import Clock
 from memolith.errors import EmbeddingError
 from memolith.files import chunking
 from memolith.files.disk_view import Roots
@@ -55,7 +55,7 @@ def few_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 def indexed(root: Path) -> Iterator[tuple[Sources, SqliteIndex]]:
     """The index of a memory, in which nothing is embedded yet."""
     with Folder(str(root)) as folder, Roots(folder, ()) as roots:
-        sources = Sources(roots, lambda _: date(2026, 11, 15))
+        sources = Sources(roots, Clock("UTC"))
         index = SqliteIndex(str(root / "index"), (Noticing.name, Noticing.dimensions))
         sync(sources, index, None)
         yield sources, index

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 
 from memolith.files.chat_log import parse_turn
 from memolith.files.document import describe_damage
@@ -65,20 +66,14 @@ def _is_noise(text: str) -> bool:
 
 def _odd_line(data: bytes, chunks: Sequence[Chunk]) -> int:
     """The first line of prose with bytes that are not UTF-8, as a file in Latin-1 has them; 0 is none."""
+    with suppress(UnicodeDecodeError):  # a sign for what cannot be read may be written as such
+        data.decode()
+        return 0
     for chunk in chunks:
         before, odd, _ = chunk.text.partition("\ufffd")
-        if odd and chunk.kind == "prose" and not _is_utf8(data):
+        if odd and chunk.kind == "prose":
             return chunk.first_line + before.count("\n")
     return 0
-
-
-def _is_utf8(data: bytes) -> bool:
-    """Whether a sign for what cannot be read was written as such."""
-    try:
-        data.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def _damaged_lines(path: str, data: bytes, chunks: Sequence[Chunk]) -> Iterator[int]:

@@ -184,7 +184,8 @@ class OpenIndex:
         """Bring the index in line with the files."""
         with self.exclusive():
             report = self.retry(lambda: self._sync(progress))
-            return replace(report, warnings=(*report.warnings, *self._unfinished()))
+            warnings = (*report.warnings, *self.warnings(), *self._refused())
+            return replace(report, warnings=warnings)
 
     def rebuild(self, progress: Progress | None = None) -> SyncReport:
         """Delete the index and make it again from the files."""
@@ -303,14 +304,14 @@ class OpenIndex:
             except IndexUnavailableError:  # another process uses it, but nothing of it may stay
                 self.retry(lambda: self.open().clear())
 
-    def _unfinished(self) -> Iterator[str]:
-        """Warnings about what a sync could not do."""
-        yield from self.place.warnings()
-        if self.config.search.meaning:
-            if self.model.problem:
-                yield self.model.warning
-            if refused := self.open().stats().refused:
-                yield f"{refused_chunks(refused)}."
+    def warnings(self) -> tuple[str, ...]:
+        """What is done without, the index of the memory or its model."""
+        problem = self.model.warning if self.config.search.meaning else ""
+        return (*self.place.warnings(), *([problem] if problem else ()))
+
+    def _refused(self) -> tuple[str, ...]:
+        refused = self.open().stats().refused if self.config.search.meaning else 0
+        return (f"{refused_chunks(refused)}.",) if refused else ()
 
     def _patience(self, seconds: float = math.inf) -> Patience:
         """That of a search, which waits at most so long for files and does not wait for a slow model."""
@@ -338,8 +339,7 @@ class OpenIndex:
         index, is_at_work = self.open(), self._background.is_alive()
         # The background also indexes its vectors: until then words alone find those chunks.
         if not (is_at_work or index.without_vector(1)):
-            refused = index.stats().refused if self.model.is_slow else 0
-            return (f"{refused_chunks(refused)}.",) if refused else ()
+            return self._refused() if self.model.is_slow else ()
         waiting = index.stats().without_vector
         if not is_at_work:
             self._background = Background(self._embed_in_background, self._background.problem)
@@ -370,13 +370,7 @@ class OpenIndex:
     def _sources(self, roots: Roots, word_vectors: WordVectors | None) -> Sources:
         config = self.config.index
         size = ChunkSize(config.chunk_bytes, min(config.overlap_bytes, config.chunk_bytes // 2))
-        return Sources(
-            roots,
-            lambda item: self.clock.day_of(item.created),
-            self.clock.zone,
-            size,
-            word_vectors,
-        )
+        return Sources(roots, self.clock, size, word_vectors)
 
     def reader(self, own: Folder) -> tuple[Reader, tuple[str, ...]]:
         """How questions are read, with the user's own words, and what is wrong with their files."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from memolith import clock
+from memolith.clock import Clock, monotonic
 from memolith.files.chunking import CUT, STANDARD, ChunkSize
 from memolith.files.disk_view import Roots
 from memolith.ingest.embedding import embed_waiting
@@ -28,16 +28,19 @@ class Sources:
     """
 
     roots: Roots
-    day_of: Callable[[Record | Turn], date]
-    zone: str = ""
+    clock: Clock
     size: ChunkSize = STANDARD
     word_vectors: WordVectors | None = None
+
+    def day_of(self, item: Record | Turn) -> date:
+        """The day something was said, as the user would name it."""
+        return self.clock.day_of(item.created)
 
     @property
     def ending(self) -> str:
         """What the digest of every file ends with that was cut as we do, and by these days."""
         size = "" if self.size == STANDARD else f".{self.size.size}-{self.size.overlap}"
-        return f".{CUT}{size}@{self.zone}"
+        return f".{CUT}{size}@{self.clock.zone}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +63,7 @@ class Patience:
 
     def is_over(self) -> bool:
         """Whether the deadline has passed."""
-        return clock.monotonic() > self.until
+        return monotonic() > self.until
 
 
 PATIENT = Patience()
@@ -108,8 +111,8 @@ def sync(
             break
         overtaken_before |= overtaken
     if embedder is not None and patience.embedding_seconds:
-        deadline = clock.monotonic() + patience.embedding_seconds
-        embed_waiting(sources, index, embedder, warnings, lambda: clock.monotonic() > deadline)
+        deadline = monotonic() + patience.embedding_seconds
+        embed_waiting(sources, index, embedder, warnings, lambda: monotonic() > deadline)
     states = index.files() if indexed or gone else known
     if flawed := {path: state.flaws for path, state in states.items() if state.flaws}:
         from memolith.ingest.flaws import flaw_warnings  # a memory without flaws does not load it

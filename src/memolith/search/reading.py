@@ -31,13 +31,15 @@ class Reading:
 
     def moved(self, candidates: Candidates) -> int:
         """How many of these were not where the index knew them."""
-        missed = [key for key, text in self._texts.items() if text is None]
-        return int(np.isin(candidates.signals.keys, missed).sum()) if missed else 0
+        return int(np.isin(candidates.signals.keys, self._missed()).sum())
 
     def changed_files(self) -> set[str]:
         """The files in which something was not where the index knew it; "" if it knows no more which."""
-        missed = [self._known.get(key) for key, text in self._texts.items() if text is None]
+        missed = map(self._known.get, self._missed())
         return {item.chunk.path if item else "" for item in missed}
+
+    def _missed(self) -> list[int]:
+        return [key for key, text in self._texts.items() if text is None]
 
     def texts(self, keys: Iterable[int]) -> Sequence[ReadText]:
         """The texts of chunks, with what else was read; empty if not where the index knew them."""
