@@ -103,5 +103,7 @@ def test_an_agent_in_a_page_learns_the_name_of_its_session(server: Running) -> N
     answer = server.client.post("/mcp", json=HELLO, headers=headers)
     assert answer.headers["mcp-session-id"]
     assert "mcp-session-id" in words(answer, "access-control-expose-headers")
-    asks = asked(server, "/mcp", origin=PAGE)
-    assert "mcp-session-id" in words(asks, "access-control-allow-headers")
+    for sent in ("mcp-session-id", "mcp-method"):
+        headers = {"origin": PAGE, "access-control-request-headers": sent}
+        asks = asked(server, "/mcp", **headers)
+        assert (asks.status_code, words(asks, "access-control-allow-headers")) == (200, {sent})

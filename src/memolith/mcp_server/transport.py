@@ -24,7 +24,7 @@ from memolith.memory import Memory
 
 if TYPE_CHECKING:
     from mcp.shared._stream_protocols import ReadStream, WriteStream
-    from starlette.types import Message, Receive, Scope, Send
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 PATH = "/mcp"
 _IDLE_SECONDS = 1800.0  # a client that went away without a word
@@ -147,20 +147,18 @@ class HttpApp:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Say that we are here, which `memolith doctor` asks; refuse what is not a message."""
+        answer: ASGIApp = self._app
         if scope["type"] == "http" and scope["path"] == "/healthz":
-            await JSONResponse({"ok": True})(scope, receive, send)
+            answer = JSONResponse({"ok": True})
         elif scope["type"] == "http" and scope["method"] == "POST" and scope["path"] == PATH:
             body = await Request(scope, receive).body()
             try:
                 message = read_message(body.decode(errors="replace"))
+                text = message.model_dump_json(by_alias=True, exclude_unset=True)
+                receive = replayed(text.encode(), receive)
             except NotAMessageError as error:
-                refusal = error.answer.model_dump(mode="json")
-                await JSONResponse(refusal, status_code=400)(scope, receive, send)
-                return
-            text = message.model_dump_json(by_alias=True, exclude_unset=True)
-            await self._app(scope, replayed(text.encode(), receive), send)
-        else:
-            await self._app(scope, receive, send)
+                answer = JSONResponse(error.answer.model_dump(mode="json"), status_code=400)
+        await answer(scope, receive, send)
 
 
 def replayed(body: bytes, receive: Receive) -> Receive:

@@ -48,10 +48,6 @@ _OPEN_PATHS = ("/", "/docs", "/healthz", "/readyz", "/sign-in")  # they say noth
 _SINGLE_HEADERS = ("host", "origin", "authorization", "content-type")
 _SAFE_HEADERS = (("X-Content-Type-Options", "nosniff"), ("Cache-Control", "no-store"))
 _METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
-_SENT_HEADERS = (
-    "Authorization", "Content-Type", "Last-Event-ID", "Mcp-Protocol-Version", "Mcp-Session-Id",
-    "X-Callback-Token",
-)  # fmt: skip
 _READ_HEADERS = ("Mcp-Session-Id", "Retry-After")
 # Status, kind, message, hint.
 _OTHER_HOST = (421, "host", "This server does not answer for that host name.", "Call it by 127.0.0.1 or localhost, or add the name to serve.allow.")  # fmt: skip
@@ -109,7 +105,7 @@ class Guard:
             self._serve,
             allow_origins=self._listed(pages=True),
             allow_methods=_METHODS,
-            allow_headers=_SENT_HEADERS,
+            allow_headers=["*"],
             allow_private_network=True,
             expose_headers=_READ_HEADERS,
         )
@@ -132,15 +128,17 @@ class Guard:
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive)
+        listens = _listens(request)
         try:
-            self._check_load(request)
+            most = MAX_STREAMS if listens else MAX_AT_ONCE
+            if self._open[listens] > most and not _is_open(request):
+                raise RequestError(*_BUSY)
             grant = self._check_token(request)
             if not (_is_open(request) or _is_of_page(request)):
                 if not self._allowance.take():
                     raise RequestError(*_TOO_MANY)
                 _check_content_type(request)
-            body = b"" if _listens(request) else await _body(request)
-            listens = _listens(request)
+            body = b"" if listens else await _body(request)
             visit = grant and self.guests.visit(grant, request, self._app, listens=listens)
             async with visit or nullcontext(self._app) as app:
                 if listens:
@@ -192,12 +190,6 @@ class Guard:
             origins |= self._listed(pages=True)
         if request.headers.get("origin") not in origins:
             raise RequestError(*_OTHER_PAGE)
-
-    def _check_load(self, request: Request) -> None:
-        listens = _listens(request)
-        limit = MAX_STREAMS if listens else MAX_AT_ONCE
-        if self._open[listens] > limit and not _is_open(request):
-            raise RequestError(*_BUSY)
 
     def _check_token(self, request: Request) -> Grant | None:
         """Whose profile is called: None for the server's own; raises RequestError without a right token."""
