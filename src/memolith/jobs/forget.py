@@ -9,20 +9,12 @@ from hashlib import sha256
 from typing import TypeVar
 
 from memolith.errors import FileChangedError, NotFoundError, StorageError
-from memolith.files import gate, layout
+from memolith.files import gate, layout, ledger
 from memolith.files.atomic_write import STAGING
 from memolith.files.backup import MANIFEST, backup_path, backups, encode_manifest
 from memolith.files.chat_log import parse_turn
 from memolith.files.document import Document, Line
 from memolith.files.folder import Folder, let_in
-from memolith.files.ledger import (
-    derived_copies,
-    every_file,
-    find_record,
-    logs_around,
-    memory_files,
-    tombstone_line,
-)
 from memolith.files.locks import STATE_FOLDER
 from memolith.files.notes import records_in
 from memolith.files.promoted import TRAILER, read_fact
@@ -76,7 +68,7 @@ def of_channel(store: Store, channel: str) -> ChannelReport:
     channels: set[str] = set()
     records: dict[str, Record] = {}
     with store.existing() as folder:
-        for path in dict.fromkeys((*every_file(folder), store.config.trim.archive_path)):
+        for path in dict.fromkeys((*ledger.every_file(folder), store.config.trim.archive_path)):
             for record in records_in(path, folder.read(path) or b""):
                 channels.add(name := channel_name(record.provenance.channel))
                 if name == channel:
@@ -128,12 +120,14 @@ def _forget_turns(transaction: Transaction, channel: str) -> None:
 
 def _forget(store: Store, transaction: Transaction, record_id: str, dry_run: bool) -> ForgetReport:
     folder, now = transaction.folder, store.clock.now()
-    record = find_record(folder, record_id)
-    transaction.append(layout.TOMBSTONES, tombstone_line(record, now))
+    record = ledger.find_record(folder, record_id)
+    transaction.append(layout.TOMBSTONES, ledger.tombstone_line(record, now))
     changes: dict[Seen, bytes | None] = {}
     names_gone = {record.id, claim_key(record.text)}
     archive = store.config.trim.archive_path
-    for path in dict.fromkeys((*every_file(folder), archive, *derived_copies(folder))):
+    for path in dict.fromkeys(
+        (*ledger.every_file(folder), archive, *ledger.derived_copies(folder))
+    ):
         file = look(folder, path)
         data = file.data or b""
         if not _may_hold(path, data, record) or (left := _without(path, data, record)) == data:
@@ -195,7 +189,7 @@ def _still_there(folder: Folder, forgotten: Record) -> Iterator[str]:
     """Where the same words are outside of the record, and which files could not be read."""
     words = forgotten.text.strip().rstrip(".!").lower()
     spelled = [encode_json(words)[1:-1], words.encode(errors="surrogatepass")]
-    for path in (*memory_files(folder), layout.CONVERSATIONS):
+    for path in (*ledger.memory_files(folder), layout.CONVERSATIONS):
         if path.startswith(".") or len(words) < _TELLING:
             continue
         data = (folder.read(path) or b"").lower()
@@ -208,7 +202,7 @@ def _still_there(folder: Folder, forgotten: Record) -> Iterator[str]:
 
 def _check_daily_logs(folder: Folder, record: Record) -> None:
     """A copy in a log that may not be read would come back: then nothing is forgotten."""
-    for path in logs_around([record.created.date()]) & folder.leave_out_closed().keys():
+    for path in ledger.logs_around([record.created.date()]) & folder.leave_out_closed().keys():
         raise StorageError(
             f"{shown_path(path)}, which has a copy, may not be read, so nothing was forgotten.",
             path=path,
