@@ -198,10 +198,11 @@ def undone(change: Change, current: bytes | None) -> TakenBack:
     """
     data = current or b""
     if begins_with(data, change.after):
-        wrote, since = split_lines(data[: change.after.size]), data[change.after.size :]
-        old = b"".join(_with_hunks(wrote, _reversed(change.hunks)))
-        is_glued = old and since and not old.endswith(b"\n") and not since.startswith(b"\n")
-        return TakenBack(old + (b"\n" if is_glued else b"") + since)
+        wrote, since = data[: change.after.size], data[change.after.size :]
+        old = b"".join(_with_hunks(split_lines(wrote), _reversed(change.hunks)))
+        if old and since[:1] not in (b"", b"\n") and wrote.endswith(b"\n"):
+            old = _ended(old)  # the job had ended the last line, and others wrote below it
+        return TakenBack(old + since)
     ours = _new_lines(change)
     if begins_with(data, change.before) and ours.isdisjoint(
         split_lines(data[change.before.size :])
@@ -237,6 +238,7 @@ class _Edited:
         for numbers, back in self._hunks:
             if not numbers and self._is_back(numbers.start, back):
                 continue
+            # One that was moved may be anywhere; of those that came in the place of others, all must be left.
             found = {n: at for n in numbers if (at := self._found(n)) is not None}
             is_left = any(self._lines[at].strip() for at in found.values()) and not back
             if len(found) < len(numbers) and not is_left:
