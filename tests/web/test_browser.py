@@ -124,10 +124,12 @@ def test_a_proposal_is_applied_and_undone_and_another_rejected(site: Start) -> N
 
     at = site(propose)
     page = at.go("/ui/proposals")
+    page.set_viewport_size({"width": 400, "height": 200})
     before = Path(at.root, "MEMORY.md").read_bytes()
     page.locator(".diff .del").first.wait_for()
     page.get_by_role("button", name="Apply").click()
     seen(page, "Applied.")
+    page.wait_for_function("scrollY < 150")  # where that is said
     assert Path(at.root, "MEMORY.md").read_bytes() != before
     page.get_by_role("button", name="Undo").click()
     seen(page, "Taken back.")
