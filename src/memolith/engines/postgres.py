@@ -37,7 +37,7 @@ from memolith.engines.postgres_schema import (
 )
 from memolith.errors import IndexUnavailableError, MemolithError
 from memolith.index.rows import found_in, successors
-from memolith.index.words import K1, B, idf, term_hash
+from memolith.index.words import K1, B, hashed, idf, rarity
 from memolith.interfaces import (
     FileChange,
     FileState,
@@ -397,17 +397,12 @@ class _Asked:
         *,
         secret: bool,
     ) -> None:
-        by_word = [{term_hash(term): weight for term, weight in word.items()} for word in words]
+        by_word = hashed(words)
         terms = list({term for word in by_word for term in word})
         often = dict(run("frequencies", terms=terms, secret=secret).fetchall()) if terms else {}
         worth = {term: idf(found, count) for term, found in often.items()}
-        unknown = idf(0, count)
         self.is_empty = not words
-        self.rarity = [
-            min((worth.get(term, unknown) for term, weight in word.items() if weight == 1),
-                default=unknown)
-            for word in by_word
-        ]  # fmt: skip
+        self.rarity = rarity(by_word, worth, idf(0, count))
         asked = [
             (number, term, (K1 + 1) * weight * worth[term])
             for number, word in enumerate(by_word)

@@ -105,6 +105,19 @@ def idf(found: int, total: int) -> float:
     return float(np.log1p((max(total - found, 0) + 0.5) / (found + 0.5)))
 
 
+def hashed(words: Sequence[Mapping[str, float]]) -> list[dict[int, float]]:
+    """The words of a question with their terms as they are stored."""
+    return [{term_hash(term): weight for term, weight in word.items()} for word in words]
+
+
+def rarity(
+    words: Sequence[Mapping[int, float]], known: Mapping[int, float], unknown: float
+) -> list[float]:
+    """The idf of each word, by its commonest own term."""
+    own = ([term for term, weight in word.items() if weight == 1] for word in words)
+    return [min([known.get(term, unknown) for term in terms], default=unknown) for terms in own]
+
+
 class Matches:
     """The postings of the words of a question, of the chunks that count."""
 
@@ -118,17 +131,11 @@ class Matches:
     ) -> None:
         self._arrays = arrays
         self.statistics = statistics = arrays.statistics(include_secret=include_secret)
-        self._words = [{term_hash(term): weight for term, weight in word.items()} for word in words]
+        self._words = hashed(words)
         self._postings = self._read(db, arrays.shown(include_secret=include_secret))
-        self._idf = {
-            term: idf(len(keys), statistics.chunks) for term, (keys, _) in self._postings.items()
-        }
-        unknown = idf(0, statistics.chunks)
-        self.rarity = [
-            min((self._idf.get(term, unknown) for term, weight in word.items() if weight == 1),
-                default=unknown)
-            for word in self._words
-        ]  # fmt: skip
+        often = {term: len(keys) for term, (keys, _) in self._postings.items()}
+        self._idf = {term: idf(found, statistics.chunks) for term, found in often.items()}
+        self.rarity = rarity(self._words, self._idf, idf(0, statistics.chunks))
 
     def _read(self, db: apsw.Connection, shown: Mask) -> dict[int, tuple[Keys, Floats]]:
         parts: dict[int, list[tuple[Keys, NDArray[np.uint8]]]] = {}
@@ -153,19 +160,13 @@ class Matches:
         length, usual = self._arrays["length"], self.statistics.usual_length
         total = np.zeros(len(length), np.float32)
         for word in self._words:
-            known = [(term, weight) for term, weight in word.items() if term in self._postings]
-            best = total if len(known) == 1 else np.zeros_like(total)
-            for term, weight in known:
+            best = np.zeros_like(total)
+            for term in word.keys() & self._postings.keys():
                 keys, counts = self._postings[term]
                 saturation = length[keys] * np.float32(K1 * B / usual) + np.float32(K1 * (1 - B))
-                factor = np.float32((K1 + 1) * weight * self._idf[term])
-                worth = counts * factor / (counts + saturation)
-                if best is total:
-                    total[keys] += worth
-                else:
-                    best[keys] = np.maximum(best[keys], worth)
-            if best is not total:
-                total += best
+                factor = np.float32((K1 + 1) * word[term] * self._idf[term])
+                best[keys] = np.maximum(best[keys], counts * factor / (counts + saturation))
+            total += best
         return total
 
     def group_scores(self, groups: Keys) -> NDArray[Any]:
@@ -181,11 +182,10 @@ class Matches:
         by_term = {term: self._in_groups(term, place, len(groups)) for term in self._postings}
         for word in self._words:
             best = np.zeros_like(scores)
-            for term, weight in word.items():
-                if term in by_term:
-                    in_all, counts = by_term[term]
-                    worth = counts * (K1 + 1) / (counts + saturation)
-                    best = np.maximum(best, worth * (weight * idf(in_all, all_groups)))
+            for term in word.keys() & by_term.keys():
+                in_all, counts = by_term[term]
+                worth = counts * (K1 + 1) / (counts + saturation)
+                best = np.maximum(best, worth * (word[term] * idf(in_all, all_groups)))
             scores += best
         return scores
 
