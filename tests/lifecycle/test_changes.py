@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from itertools import count
+from typing import TYPE_CHECKING
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memolith.errors import FileChangedError
-from memolith.jobs.changes import Edits, applied, only_appends, replaced, undone
+from memolith.jobs.changes import Edits, applied, only_appends, replaced, split_lines, undone
 from memolith.jobs.history import _decode_change, _encode_change
+
+if TYPE_CHECKING:
+    from random import Random
+
+    from memolith.jobs.reports import Change
 
 LINES = st.lists(
     st.sampled_from([b"a\n", b"b\n", b"c\r\n", b"\n", b"\xff\0\n", b"d e\n"]), max_size=12
@@ -142,3 +150,51 @@ def test_lines_that_were_moved_or_parted_are_found() -> None:
     undo = undone(change, moved)
     assert undo.data == before.replace(b"2.\n", b"2.\nmine\n")
     assert undo.theirs == (4,)
+
+
+def planned_by(chance: Random, before: list[bytes]) -> Change | None:
+    """A change that takes records out, puts lines of its own in their place and elsewhere."""
+    edits, numbers = Edits("MEMORY.md", b"".join(before)), count()
+    edits.remove(
+        at for at, line in enumerate(before, 1) if line[:1] == b"r" and chance.random() < 0.3
+    )
+    for at in range(1, len(before) + 1):
+        if chance.random() < 0.15:
+            lines = (b"job %d\n" % next(numbers) for _ in range(chance.randint(1, 3)))
+            edits.insert(at, b"".join(lines))
+    if chance.random() < 0.3:
+        edits.append(b"job\n\njob end\n")
+    return edits.change()
+
+
+def edited(chance: Random, lines: list[bytes]) -> None:
+    """Somebody edits, adds, deletes and moves lines."""
+    for number in range(chance.randint(1, 5)):
+        at = chance.randrange(len(lines) + 1)
+        new = chance.choice([b"own %d\n", b"## own %d\n"]) % number
+        gone = lines[at : at + chance.choice([0, 1])]
+        lines[at : at + len(gone)] = chance.choice([[new], [b"\n", new], []])
+        if gone and chance.random() < 0.3:
+            lines.insert(chance.randrange(len(lines) + 1), gone[0])
+
+
+@given(st.randoms(use_true_random=False), LAST)
+def test_undo_takes_out_every_line_of_the_job_and_keeps_every_other(
+    chance: Random, last: bytes
+) -> None:
+    kinds = chance.choices([b"record %d\n", b"## heading %d\n"], [8, 1], k=chance.randrange(14))
+    before = [b"\n" if chance.random() < 0.1 else kind % at for at, kind in enumerate(kinds)]
+    change = planned_by(chance, before)
+    if change is None:
+        return
+    lines = split_lines(applied(change, b"".join(before)))
+    taken_out = {line for line in before if line.strip() and line not in lines}
+    edited(chance, lines)
+    try:
+        undo = undone(change, b"".join(lines) + last)
+    except FileChangedError:  # a line that stands for others was edited
+        return
+    after = [line for line in split_lines(undo.data) if line.strip()]
+    others = [line for line in [*lines, last] if line.strip() and not line.startswith(b"job")]
+    assert [line for line in after if line not in taken_out] == others
+    assert all(after.count(line) == 1 for line in taken_out)
