@@ -41,6 +41,19 @@ def test_an_index_that_two_threads_use_at_once_is_not_thrown_away(index: SqliteI
     assert index.stats().chunks == 1
 
 
+@pytest.mark.parametrize("change", ["DELETE FROM meta", "UPDATE meta SET value = 'made up'"])
+def test_an_index_that_names_no_model_is_made_anew(
+    tmp_path: Path, index: SqliteIndex, change: str
+) -> None:
+    put(index, make_chunk("red boat"))
+    index._db.execute(change)
+    with pytest.raises(IndexReplacedError):
+        texts_at(index, "boat")
+    again = SqliteIndex(str(tmp_path / "index"), MODEL)
+    assert again.stats().chunks == 0
+    again.close()
+
+
 def test_a_writer_that_meets_another_waits_and_is_not_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -206,7 +206,9 @@ class Database:
 
     def stored_model(self) -> tuple[str, int]:
         """The name of the model whose vectors are stored, and how many numbers they have."""
-        name, _, dimensions = self.meta("model").rpartition(" ")
+        name, _, dimensions = str(self.meta("model")).rpartition(" ")
+        if not dimensions.isdecimal():
+            raise apsw.CorruptError("no model is named")
         return name, int(dimensions)
 
     def check_model(self) -> None:

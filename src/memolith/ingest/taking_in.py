@@ -96,7 +96,8 @@ class Work:
             self.indexed += 1
             self.chunks += len(items)
         most = _CHUNKS_IN_A_HURRY if self.patience.is_short else _CHUNKS_AT_ONCE
-        if len(self.new) >= most or len(self.changes) >= _FILES_AT_ONCE:
+        waiting = sum([len(change.chunks or ()) for change in self.changes])
+        if waiting >= most or len(self.changes) >= _FILES_AT_ONCE:
             self._store()
 
     def _items(
