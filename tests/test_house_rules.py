@@ -27,7 +27,7 @@ CEILINGS = {
     "adapters": (351, 6),
     "cli": (2_538, 12),
     "config": (591, 4),
-    "context": (1_620, 11),
+    "context": (1_621, 11),
     "embed": (571, 5),
     "engines": (1_268, 7),
     "files": (3_416, 26),

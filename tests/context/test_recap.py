@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 
 from memolith import Memory, Turn
 from memolith.clock import Clock
-from memolith.context.chats import make_recap, showing
+from memolith.context import chats
+from memolith.context.chats import Show, showing
+from memolith.results import Recap
 from tests.conftest import StoppedTime
 
 SHOW = showing(Clock("UTC"), external=("telegram", "a*"))
@@ -27,6 +29,10 @@ def turn(number: int, user: str = "", assistant: str = "") -> Turn:
         assistant=assistant or f"answer {number}.",
         platform="telegram",
     )
+
+
+def make_recap(turns: list[Turn], max_chars: int, show: Show) -> Recap:
+    return chats.make_recap(dict(enumerate(turns)), max_chars, show)
 
 
 def test_a_turn_is_its_time_and_who_said_what() -> None:

@@ -189,13 +189,13 @@ class Chats:
         most = config.recap_top_k if limit is None else max(0, limit)
         if about is None or not config.recall:
             turns = self.turns(chat, limit=limit if about is None else most)
-            return make_recap(turns[::-1], room, show)
+            newest_first = dict(reversed([*enumerate(turns)]))
+            return make_recap(newest_first, room, show)
         filters = make_filters(self._store.clock, chat=chat, path=layout.CONVERSATIONS)
         hits = self._recaller().recall_in_time(about, 4 * most, filters, config.timeout_seconds)
         best = turns_about(self._turns_by_line(chat), hits, most, about)
-        recap = make_recap(list(best.values()), room, show)
-        found = sorted(sorted(best.items()), key=lambda item: item[1].created)
-        return replace(recap, found=tuple(turn for _, turn in found), warnings=hits.warnings)
+        recap = make_recap(best, room, show)
+        return replace(recap, found=tuple(_as_said(best)), warnings=hits.warnings)
 
     def _platform(self, chat: str, platform: str) -> str:
         """The platform of a turn; raises RefusedError for what cannot be the name of it or of a chat."""
@@ -353,23 +353,27 @@ Show = Callable[[Turn], str]
 _COMPARED_CHARS = 4_000
 
 
-def make_recap(turns: Sequence[Turn], max_chars: int, show: Show) -> Recap:
-    """Of turns, the best or newest first, those that fit, in the order they were said.
+def make_recap(turns: Mapping[int, Turn], max_chars: int, show: Show) -> Recap:
+    """Of turns by their lines, the best or newest first, those that fit, in the order they were said.
 
     An unimportant turn never takes the place of an important one.
     """
-    shown = list[Turn]()
+    fitting = dict[int, Turn]()
     room = max_chars - FENCE_CHARS
-    for turn in turns:
+    for line, turn in turns.items():
         room -= len(show(turn)) + 2
         if room < 0:
             break
-        shown.append(turn)
-    left_out = len(turns) - len(shown)
-    shown.reverse()  # what was said at one moment stays in its order
-    shown.sort(key=lambda turn: turn.created)
+        fitting[line] = turn
+    left_out = len(turns) - len(fitting)
+    shown = _as_said(fitting)
     text = fence("\n\n".join(map(show, shown))) if shown else ""
     return Recap(text=text, turns=tuple(shown), left_out=left_out)
+
+
+def _as_said(turns: Mapping[int, Turn]) -> list[Turn]:
+    """Turns by their lines in the order they were said; those of one moment as they were written."""
+    return [turns[line] for line in sorted(turns, key=lambda line: (turns[line].created, line))]
 
 
 def turns_about(
