@@ -73,7 +73,7 @@ def test_a_port_that_is_taken_is_said_in_words(root: str) -> None:
         taken.listen()
         outcome = program("serve", "--root", root, "--port", str(taken.getsockname()[1]))
     assert outcome.code == 3
-    assert "--port 0" in outcome.err
+    assert "serve.port=0" in outcome.err
     outcome = program("serve", "--root", root, "--port", "0", "--host", "192.0.2.1")  # nobody's
     assert outcome.code == 3
     assert "serve.host must be an address of this machine" in outcome.err
@@ -85,7 +85,7 @@ def test_of_two_servers_that_start_together_the_second_is_told_in_words() -> Non
         pytest.raises(ConfigError, match="Cannot listen") as refused,
     ):
         listen("127.0.0.1", first.getsockname()[1])
-    assert "--port 0" in refused.value.hint
+    assert "serve.port=0" in refused.value.hint
 
 
 def test_who_opens_a_memory_to_the_network_is_told(
@@ -95,7 +95,7 @@ def test_who_opens_a_memory_to_the_network_is_told(
         for host, warned in (("127.0.0.1", False), ("0.0.0.0", True)):
             with socket.socket() as sock:
                 sock.bind((host, 0))
-                announce(Call(), memory, sock, path="/mcp")
+                Call().show(announce(memory, sock, path="/mcp"))
             assert ("Others on the network" in capsys.readouterr().err) == warned
 
 

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from memolith.memory import Memory
     from memolith.profile import Profile
 
+Function = Callable[..., Any]  # that a command is made of
 Steps = Iterator[Plain]  # of a command: its result, after which it shows that
 
 _TEXT = "\0\0"  # before a word that is no option, although it begins with a dash
@@ -136,11 +137,13 @@ class Call:
         for result in steps:
             if self.json:
                 output.say_json(result.to_dict())
-                return
-        warnings = getattr(result, "warnings", ())
-        self.warn(warnings)
-        if warnings and self.see:
-            output.note(f"Look closer: {self.again(self.see)}")
+                break
+        else:
+            warnings = getattr(result, "warnings", ())
+            self.warn(warnings)
+            if warnings and self.see:
+                output.note(f"Look closer: {self.again(self.see)}")
+        output.finish()  # a server goes on
 
     def warn(self, warnings: Iterable[str]) -> None:
         """Print warnings on standard error, in the one spelling there is."""
@@ -337,16 +340,9 @@ GLOBAL_OPTIONS = (
 class Command(click.Command):
     """A command made of a function and its docstring. Options and words may be mixed."""
 
-    def __init__(
-        self,
-        name: str,
-        function: Callable[..., Any],
-        help_text: str = "",
-        *,
-        reads: bool = False,
-        **more: Any,
-    ):
+    def __init__(self, name: str, function: Function, help_text: str = "", **more: Any):
         """The docstring, or `help_text`, has the help, the options and examples."""
+        reads = more.pop("reads", False)
 
         @click.pass_obj
         def run(call: Call, /, **values: Any) -> None:
@@ -396,7 +392,7 @@ class Command(click.Command):
 class Group(Command, click.Group):
     """A command with actions, such as `jobs`; `default` is the action if none is named."""
 
-    def __init__(self, name: str, function: Callable[..., Any], help_text: str = "", default: str = "", **more: Any):  # fmt: skip
+    def __init__(self, name: str, function: Function, help_text: str = "", default: str = "", **more: Any):  # fmt: skip
         """Without an action or a default it says what is missing, instead of showing help."""
         more = {"subcommand_metavar": "ACTION ...", "no_args_is_help": False, **more}
         super().__init__(name, function, help_text, **more)
@@ -415,22 +411,22 @@ class Group(Command, click.Group):
         self.format_commands(ctx, formatter)
         click.Command.format_options(self, ctx, formatter)
 
-    def action(self, name: str, **how: Any) -> Callable[[Callable[..., Any]], Command]:
+    def action(self, name: str, **how: Any) -> Callable[[Function], Command]:
         """Make an action of a function, as `command` makes a command."""
 
-        def make(function: Callable[..., Any]) -> Command:
+        def make(function: Function) -> Command:
             self.add_command(made := command(name, **how)(function))
             return made
 
         return make
 
 
-def command(name: str = "", *, reads: bool = False) -> Callable[[Callable[..., Any]], Command]:
+def command(name: str = "", *, reads: bool = False) -> Callable[[Function], Command]:
     """Make a command of a function; `reads` is as for `Call.open`."""
     return lambda function: Command(name or function.__name__, function, reads=reads)
 
 
-def group(default: str = "") -> Callable[[Callable[..., Any]], Group]:
+def group(default: str = "") -> Callable[[Function], Group]:
     """Make a group of a function, which does nothing itself."""
     return lambda function: Group(function.__name__, function, default=default)
 

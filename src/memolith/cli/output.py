@@ -242,11 +242,7 @@ def wrapped(text: str, indent: int) -> list[str]:
 
 
 def paragraph(
-    start: str,
-    text: str,
-    *,
-    label: Callable[[str], str] = str,
-    body: Callable[[str], str] = str,
+    start: str, text: str, *, label: Callable[[str], str] = str, body: Callable[[str], str] = str
 ) -> None:
     """Print `start` and the text; on a terminal the text is wrapped in a column of its own."""
     lines = wrapped(text, len(start)) if sys.stdout.isatty() else [text]

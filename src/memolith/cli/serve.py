@@ -57,7 +57,7 @@ def mcp(call: Call, tools: str | None, http: bool, port: int | None) -> None:
             app = HttpApp(memory, keeps_schedule=True)
             guard = Guard(app, memory, sock.getsockname()[1], app.end_streams)
             with _answering_hooks(lambda: memory):
-                run(guard, sock, lambda: announce(call, memory, sock, path=PATH))
+                run(guard, sock, lambda: call.show(announce(memory, sock, path=PATH)))
             return
         from memolith.mcp_server.server import MemoryServer
         from memolith.mcp_server.transport import serve as serve_stdio
@@ -107,10 +107,10 @@ def open_page(call: Call, link: bool) -> None:
     with _open(call, "rest", {}) as memory:
         make_if_new(memory)
         if server := running_server(memory):
-            call.show(_lead_to_page(call, memory, server, link=link))
+            call.show(_lead_to_page(memory, server, link=link))
         else:
-            ready = partial(_lead_to_page, call, memory, link=link)
-            _serve(call, memory, "warning", lambda url: call.show(ready(url)))
+            ready = partial(_lead_to_page, memory, link=link)
+            _serve(call, memory, "warning", ready)
 
 
 def running_server(memory: Memory) -> str:
@@ -124,7 +124,7 @@ def running_server(memory: Memory) -> str:
     return _url(*address) if address and health_answer(*address) == HEALTHY else ""
 
 
-def _lead_to_page(call: Call, memory: Memory, server: str, *, link: bool) -> Steps:
+def _lead_to_page(memory: Memory, server: str, *, link: bool) -> Steps:
     import webbrowser
 
     from memolith.web.signing_in import PageLink, file_url, write_code
@@ -139,7 +139,6 @@ def _lead_to_page(call: Call, memory: Memory, server: str, *, link: bool) -> Ste
     else:
         output.report("Open this", file_url(memory.root))
         output.note("No browser was found here. To print the address: memolith open --link")
-    output.finish()
 
 
 def _url(host: str, port: int) -> str:
@@ -152,16 +151,16 @@ def _open(call: Call, channel: str, options: dict[str, Value | None]) -> Memory:
 
 
 def _serve(
-    call: Call, memory: Memory, log_level: str, ready: Callable[[str], None] | None = None
+    call: Call, memory: Memory, log_level: str, ready: Callable[[str], Steps] | None = None
 ) -> None:
     """Serve over HTTP; `ready` is called with the address as soon as it answers."""
     sock = _prepare(memory, log_level)
     from memolith.rest.running import serve as serve_rest
 
     def begin() -> None:
-        announce(call, memory, sock)
+        call.show(announce(memory, sock))
         if ready:
-            ready(_url(*sock.getsockname()[:2]))
+            call.show(ready(_url(*sock.getsockname()[:2])))
 
     with _answering_hooks(lambda: memory):
         serve_rest(memory, sock, begin)
@@ -216,7 +215,7 @@ def make_if_new(memory: Memory) -> None:
             memory.init()
 
 
-def announce(call: Call, memory: Memory, sock: socket.socket, path: str = "") -> None:
+def announce(memory: Memory, sock: socket.socket, path: str = "") -> Steps:
     """Say where `memory` is served; people are warned if that is not this machine alone."""
     from memolith.jobs.server_files import TOKEN, Serving, note_address
 
@@ -225,14 +224,10 @@ def announce(call: Call, memory: Memory, sock: socket.socket, path: str = "") ->
     token_file = os.path.join(memory.root, TOKEN)
     serving = Serving(url=_url(host, port) + path, token_file=token_file, pid=os.getpid())
 
-    def steps() -> Steps:
-        yield serving
-        output.report("Serving", f"{memory.root}  at  {serving.url}", ("token", token_file))
-        if not host.startswith("127.") and host != "::1":
-            output.warn("Others on the network can reach this, unencrypted.")
-
-    call.show(steps())
-    output.finish()
+    yield serving
+    output.report("Serving", f"{memory.root}  at  {serving.url}", ("token", token_file))
+    if not host.startswith("127.") and host != "::1":
+        output.warn("Others on the network can reach this, unencrypted.")
 
 
 @command()
