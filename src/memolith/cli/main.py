@@ -11,18 +11,7 @@ from importlib import import_module
 
 import click
 
-from memolith.cli import output
-from memolith.cli.options import (
-    INTERRUPTED,
-    READER_GONE,
-    USAGE,
-    Call,
-    Command,
-    Group,
-    UsageError,
-    kind_of,
-    nearest,
-)
+from memolith.cli import options, output
 from memolith.errors import ConfigError, MemolithError
 
 # By what they are for, in the order in which help shows them: the module, the name, one line of help.
@@ -41,7 +30,7 @@ OTHER_NAMES = {"recall": "search"}
 _HOOKS = frozenset(("session-start", "context", "flush", "log"))
 
 
-class Memolith(Group):
+class Memolith(options.Group):
     """All commands; each module is imported when one of its commands is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -74,10 +63,10 @@ memolith = Memolith(
 )
 
 
-def find(name: str) -> Command:
+def find(name: str) -> options.Command:
     """The command with this name, from its module."""
     known = vars(import_module(f"memolith.cli.{MODULES[name]}")).values()
-    return next(one for one in known if isinstance(one, Command) and one.name == name)
+    return next(one for one in known if isinstance(one, options.Command) and one.name == name)
 
 
 def program() -> None:
@@ -104,21 +93,21 @@ def program() -> None:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command line, by default that of this process; returns the exit code."""
     output.prepare()
-    call = Call(sys.argv[1:] if argv is None else argv)
+    call = options.Call(sys.argv[1:] if argv is None else argv)
     try:
         code = _run(call)
         output.finish()
     except KeyboardInterrupt:
-        return INTERRUPTED
+        return options.INTERRUPTED
     except BrokenPipeError:
         output.give_up(sys.stdout)
-        return READER_GONE
+        return options.READER_GONE
     except Exception as error:  # noqa: BLE001 — whatever happens, say it in words and an exit code
         return _report(error, call)
     return code
 
 
-def _run(call: Call) -> int:
+def _run(call: options.Call) -> int:
     words = list(call.words)
     if words and words[0] in ("help", "--help", "-h"):
         words = [*words[1:], "--help"]
@@ -126,7 +115,7 @@ def _run(call: Call) -> int:
         with memolith.make_context("memolith", words, obj=call, max_content_width=100) as ctx:
             if not ctx._protected_args:  # noqa: SLF001 - click has no other name for the command
                 output.say(ctx.get_help())
-                return USAGE
+                return options.USAGE
             memolith.invoke(ctx)
     except click.exceptions.Exit as end:
         return end.exit_code
@@ -135,7 +124,7 @@ def _run(call: Call) -> int:
     return call.code
 
 
-def _with_hint(error: click.UsageError) -> UsageError:
+def _with_hint(error: click.UsageError) -> options.UsageError:
     """What click says about a mistake, and what to do.
 
     click's own suggestions know only commands that are loaded, and see --help in --channel.
@@ -146,10 +135,10 @@ def _with_hint(error: click.UsageError) -> UsageError:
     if isinstance(command, click.Group) and ctx.parent:
         hint = f"Use one of {', '.join(command.commands)}."
     if isinstance(error, click.NoSuchCommand) and isinstance(command, click.Group):
-        near = nearest(error.command_name, command.list_commands(ctx))
+        near = options.nearest(error.command_name, command.list_commands(ctx))
     elif isinstance(error, click.NoSuchOption):
         names = (name[2:] for param in command.params for name in param.opts if name[:2] == "--")
-        near = nearest(error.option_name.lstrip("-"), names)
+        near = options.nearest(error.option_name.lstrip("-"), names)
         near = near and f"--{near}"
         text = (
             "If it is text, put -- before it" if ctx.parent else "Options of one command follow it"
@@ -158,18 +147,18 @@ def _with_hint(error: click.UsageError) -> UsageError:
     if near:
         hint = f"Did you mean {near}?"
     is_value = isinstance(error, click.BadParameter)
-    return UsageError(error.format_message() if is_value else error.message, hint=hint)
+    return options.UsageError(error.format_message() if is_value else error.message, hint=hint)
 
 
-def _report(error: Exception, call: Call) -> int:
-    kind, code = kind_of(error)
+def _report(error: Exception, call: options.Call) -> int:
+    kind, code = options.kind_of(error)
     message, hint = _message_of(error, call)
     if "--debug" in call.words or os.environ.get("MEMOLITH_DEBUG"):
         import traceback
 
         output.note("".join(traceback.format_exception(error)).rstrip())
     as_json = "--json" in call.words
-    if code == USAGE and not _HOOKS.isdisjoint(call.words) and not as_json:
+    if code == options.USAGE and not _HOOKS.isdisjoint(call.words) and not as_json:
         from memolith.cli import hooks
 
         # The JSON of a hook may wait: its host would take our exit code as an order to stop.
@@ -187,7 +176,7 @@ def _report(error: Exception, call: Call) -> int:
     return code
 
 
-def _message_of(error: Exception, call: Call) -> tuple[str, str]:
+def _message_of(error: Exception, call: options.Call) -> tuple[str, str]:
     if not isinstance(error, MemolithError):
         hint = "This is a bug in Memolith. Please report it, with what the same command prints with --debug."  # fmt: skip
         return f"unexpected error: {type(error).__name__}: {error}", hint

@@ -29,7 +29,7 @@ MAX_BYTES = 16_777_216
 _MAX_WAIT_SECONDS = 1.0
 _BOM, _UTF16_MARKS = b"\xef\xbb\xbf", (b"\xff\xfe", b"\xfe\xff")
 
-_MIN_COLUMNS = 32  # that a text needs to be read
+_MIN_COLUMNS = 12  # of the last column of a table, if its texts are as long
 _MAX_CELL = 34  # in a pipe, a wider cell does not push those of other rows to the right
 _DELAY_SECONDS = 0.5  # work that takes less has no bar
 _LOOK_SECONDS = 0.1
@@ -208,17 +208,21 @@ def table(rows: Iterable[Sequence[object]], heads: str = "") -> None:
 
 
 def _table_on_terminal(cells: Sequence[Sequence[str]], heads: Sequence[str]) -> None:
+    from rich.cells import cell_len
     from rich.console import Console
     from rich.table import Table
 
     console = Console(width=terminal_width(), highlight=False, markup=False, emoji=False)
     look: Any = {"box": None, "expand": True, "pad_edge": False, "padding": (0, 2, 0, 0)}
     made = Table(**look, header_style="dim", show_header=bool(heads))
-    names = heads or [""] * len(cells[0])
-    room = min(_MIN_COLUMNS, max(len(row[-1]) for row in cells))
-    for name in names[:-1]:
-        made.add_column(name, overflow="fold", max_width=console.width // 2)
-    made.add_column(names[-1], no_wrap=True, overflow="ellipsis", ratio=1, min_width=room)
+    *names, last = heads or [""] * len(cells[0])
+    most = console.width // 2
+    widths = [max(map(cell_len, column)) for column in zip(heads or cells[0], *cells, strict=True)]
+    room = console.width - sum(min(width, most) + 2 for width in widths[:-1])
+    for name in names:
+        made.add_column(name, overflow="fold", max_width=most)
+    room = max(room, min(_MIN_COLUMNS, widths[-1]))
+    made.add_column(last, no_wrap=True, overflow="ellipsis", width=room)
     for row in cells:
         made.add_row(*row)
     console.print(made)
