@@ -223,7 +223,9 @@ def _say_beside(found: TurnContext) -> None:
 
 
 @command(reads=True)
-def recap(memory: Memory, id_: str, chat: str | None, about: str | None, **limits: Any) -> Steps:
+def recap(
+    call: Call, memory: Memory, id_: str, chat: str | None, about: str | None, **limits: Any
+) -> Steps:
     """Print the newest turns of a chat in the order they were said, or those that answer a question.
 
     Options:
@@ -243,8 +245,12 @@ def recap(memory: Memory, id_: str, chat: str | None, about: str | None, **limit
         output.say(found.text)
     elif found.left_out:
         output.note("No turn fits.")
+    elif about is not None:
+        output.note("No turn answers.")
     else:
-        output.note("Nothing was said in this chat." if about is None else "No turn answers.")
+        output.note(
+            f"Nothing was said in the chat {chat or id_}. In all chats: {call.again('log')}"
+        )
     if found.left_out:
         kind = "older turn" if about is None else "matching turn"
         output.note(f"{counted(found.left_out, kind)} left out.")
