@@ -127,21 +127,22 @@ def context(call: Call, message: Sequence[str], **question: Any) -> Steps:
     _say_beside(found)
 
 
-def _ask_for_hook(
+def _answer_prompt(
     memory: Memory, hook: Hook, notice: str, **question: Any
-) -> tuple[TurnContext, str]:
-    """What is worth knowing for the prompt, without what the transcript has already.
+) -> tuple[Answer, TurnContext]:
+    """The text for the agent, without what the transcript has already, and what the user must read.
 
-    Second, the notice, if the user must read it now: once in a session.
+    The notice is for the user, once in a session. Second, what was found.
     """
     from memolith.context.session_start import HOOK_CHARS
+    from memolith.files.recall_log import receipt
     from memolith.text.host_text import own_text
     from memolith.text.wording import utf16_units
 
     prompt = hook.prompt or ""
     if prompt.lstrip().startswith("<"):  # what a host says under the user's name
         prompt = own_text(prompt)
-    transcript = hooks.transcript_since_shortened(hook.transcript) if hook.transcript else ""
+    transcript = hooks.transcript_since_shortened(hook.transcript)
     known = [*question["known"], *filter(None, (transcript,))]
     # Claude Code writes its transcript after the first message.
     is_first = not hooks.has_answer(transcript)
@@ -156,23 +157,12 @@ def _ask_for_hook(
     while utf16_units(found.text) > HOOK_CHARS:  # its tokens are guessed too low
         asked["max_tokens"] = asked["max_tokens"] * 2 // 3
         found = memory.context(prompt, **asked)
-    return found, notice if is_first and not has_its_start else ""
-
-
-def _answer_prompt(
-    memory: Memory, hook: Hook, notice: str, **question: Any
-) -> tuple[Answer, TurnContext]:
-    """The text for the agent and what the user must read; and what was found."""
-    from memolith.files.recall_log import receipt
-
-    found, notice = _ask_for_hook(memory, hook, notice, **question)
-    problems: tuple[str, ...] = ()
-    # The start of a session says what is held back; not each message.
-    if not found.text and len(found.warnings) > bool(found.held):
-        problems = found.warnings
+    told = [notice] if is_first and not has_its_start else []
     if found.text:
-        problems = (receipt((*found.hits, *found.experiences), hook.prompt or ""),)
-    return (found.text, " ".join(filter(None, (notice, *problems)))), found
+        told.append(receipt((*found.hits, *found.experiences), hook.prompt or ""))
+    elif len(found.warnings) > bool(found.held):  # the start of a session says what is held back
+        told += found.warnings
+    return (found.text, " ".join(filter(None, told))), found
 
 
 def _answer_hook(call: Call, hook: Hook, **question: Any) -> Answer:
