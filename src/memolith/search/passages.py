@@ -104,12 +104,12 @@ def _of_best_passage(
     # Tokens of a passage are taken as unrelated: so its length is known without adding vectors.
     sums = np.array([alike[:, 0] * lengths, lengths * lengths])
     starts, texts, inside = _blocks(tokens, sizes)
-    stops = np.append(starts[1:], len(tokens))[:, None]
-    places = starts[:, None] + np.arange(min(_TOKENS_OF_A_BLOCK, (stops - starts[:, None]).max()))
-    # Blocks are of one length, shorter ones filled up with what means nothing.
-    at = np.append(at, len(distinct))[np.where(places < stops, places, len(at))]
-    told = np.pad(alike, ((0, 1), (0, 0))).take(at, 0).max(axis=1)
-    near, squares = np.pad(sums, ((0, 0), (0, 1))).take(at, 1).sum(axis=2)
+    places = np.arange(starts[0], len(tokens))
+    of_block = starts.repeat(np.diff(starts, append=len(tokens)))
+    places = places[places - of_block < _TOKENS_OF_A_BLOCK]
+    at, first = at[places], places.searchsorted(starts)
+    told = np.maximum.reduceat(alike.take(at, 0), first)
+    near, squares = np.add.reduceat(sums.take(at, 1), first, axis=1)
     followed = np.append(texts[1:] == texts[:-1], False)  # by another block of the same text
     after = followed[:-1].nonzero()[0]
     told[after] = np.maximum(told[after], told[after + 1])
