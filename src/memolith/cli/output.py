@@ -162,7 +162,7 @@ def listing(found: Iterable[object], columns: str, heads: str = "") -> None:
 
 def shown(value: object, name: str = "") -> str:
     """A value with this name as people read it; "" if there is nothing to say."""
-    if not value:
+    if not value and not isinstance(value, float):
         return ""
     match value:
         case int():

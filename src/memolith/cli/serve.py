@@ -275,6 +275,8 @@ def token(
             grants = tokens.read_grants(os.path.join(home, tokens.FILE))
             yield tokens.Granted(tuple(grants))
             output.listing(grants, "profile limits")
+            if not grants:
+                output.note("No other profile has a token yet: memolith token add NAME")
             return
         if name is None:
             raise UsageError("NAME is missing.", hint=f"memolith token {choice} ana")
