@@ -165,13 +165,13 @@ class Judge:
             yield "it came from outside, and only you may trust it"
         if record.category in _MADE_BY_JOBS:
             yield f"it is a {record.category}, made by a job"
-        if record.expires:  # its copy would not end with it
-            day = record.expires.date().isoformat()
-            yield "it has expired" if record.expires <= self.now else f"it holds only until {day}"
         if record.id in ledger.replaced:
             yield "a newer record has taken its place"
         if record.id in ledger.secret:
             yield "one of its files marks it secret"
+        if record.expires:  # its copy would not end with it
+            day = record.expires.date().isoformat()
+            yield "it has expired" if record.expires <= self.now else f"it holds only until {day}"
 
     @cached_property
     def _forgotten(self) -> frozenset[str]:

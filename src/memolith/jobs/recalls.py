@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import chain, zip_longest
-from typing import Any
+from typing import Annotated, Any, get_type_hints
 
 from memolith.files.folder import Folder
 from memolith.files.layout import DAILY_FOLDER, NESTED_MEMORY, ROOT_MEMORY
@@ -78,30 +78,50 @@ class Used:
     record_id: str = ""
 
 
+def _number(value: object) -> float:
+    """A number that is not negative; 0 for anything else, such as NaN."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return 0.0
+    return min(float(value), 1e6) if 0 < value < 1e300 else 0.0
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    texts = value[-_MAX_QUERIES:] if isinstance(value, list) else ()
+    return tuple([text[:100] for text in texts if isinstance(text, str)])
+
+
+def _moment(value: object) -> datetime | None:
+    try:
+        return parse_time(value, "time")
+    except RecordFormatError:
+        return None
+
+
 # Not frozen: a dream makes ten thousand of them, and a frozen one takes twice the time.
 @dataclass(slots=True, kw_only=True)
 class Recalled:
     """One statement and how often, how well and when it answered."""
 
-    path: str
-    first_line: int
-    last_line: int
-    snippet: str
-    first_at: datetime
-    last_at: datetime
-    recalls: int = 0  # how often it answered a question
-    total_score: float = 0.0
-    max_score: float = 0.0
-    days: tuple[str, ...] = ()
-    tags: tuple[str, ...] = ()
-    queries: tuple[str, ...] = ()
-    shown: int = 0  # how often it was shown at all, also behind better hits
-    used: int = 0  # how often it was read after that, or reported as helpful
-    claim: str = ""
-    record_id: str = ""
-    promoted_at: datetime | None = None
+    # With the name of each value in ClawCode's file.
+    path: Annotated[str, "path"]
+    first_line: Annotated[int, "startLine"]
+    last_line: Annotated[int, "endLine"]
+    snippet: Annotated[str, "snippet"]
+    first_at: Annotated[datetime, "firstRecalledAt"]
+    last_at: Annotated[datetime, "lastRecalledAt"]
+    recalls: Annotated[int, "recallCount"] = 0  # how often it answered a question
+    total_score: Annotated[float, "totalScore"] = 0.0
+    max_score: Annotated[float, "maxScore"] = 0.0
+    days: Annotated[tuple[str, ...], "recallDays"] = ()
+    tags: Annotated[tuple[str, ...], "conceptTags"] = ()
+    queries: Annotated[tuple[str, ...], "queryHashes"] = ()
+    shown: Annotated[int, "shownCount"] = 0  # at all, also behind better hits
+    used: Annotated[int, "usedCount"] = 0  # read after that, or reported as helpful
+    claim: Annotated[str, "claimHash"] = ""
+    record_id: Annotated[str, "recordId"] = ""
+    promoted_at: Annotated[datetime | None, "promotedAt"] = None
     # The questions of the newest day: one question asked all day long is one recall.
-    last_queries: tuple[str, ...] = ()
+    last_queries: Annotated[tuple[str, ...], "lastQueries"] = ()
 
     @property
     def key(self) -> str:
@@ -112,6 +132,22 @@ class Recalled:
     def any_claim(self) -> str:
         """Entries of other programs have no claim; their beginning has to do."""
         return self.claim or claim_key(self.snippet)
+
+
+_READERS: Mapping[object, Callable[[object], Any]] = {
+    str: lambda value: value if isinstance(value, str) else "",
+    int: lambda value: int(_number(value)),
+    float: _number,
+    tuple[str, ...]: _texts,
+    datetime: _moment,
+    datetime | None: _moment,
+}
+_VALUES = [
+    (name, hint.__metadata__[0], _READERS[hint.__origin__])
+    for name, hint in get_type_hints(Recalled, include_extras=True).items()
+]
+# ClawCode does not have these: they are left out if empty.
+_OPTIONAL = ("claimHash", "recordId", "promotedAt", "lastQueries")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -319,13 +355,13 @@ def _parse(line: bytes) -> Iterable[Shown | Used]:
 
 def read_state(read: Callable[[str], bytes | None]) -> RecallState:
     """The state on the disk; a missing file is an empty one."""
-    content, signals = (_load(_or_empty(read(path))) for path in (RECALLS, SIGNALS))
-    is_whole = content is not None
-    content = content or {}
+    data = [read(path) for path in (RECALLS, SIGNALS)]
+    stored, signals = [{} if one is None else _load(one[: _MAX_BYTES + 1]) for one in data]
+    content = stored or {}
     raw = content.get("entries", {})
     found = {key: _entry(one) for key, one in raw.items()} if isinstance(raw, dict) else {}
     entries = {key: entry for key, entry in found.items() if entry is not None}
-    is_whole = is_whole and isinstance(raw, dict) and len(entries) == len(raw)
+    is_whole = stored is not None and isinstance(raw, dict) and len(entries) == len(raw)
     return RecallState(
         entries=entries,
         updated=_moment(content.get("updatedAt")),
@@ -344,10 +380,6 @@ def damaged_name(path: str, now: datetime) -> str:
     return f"{path}{_DAMAGED}{now:%Y%m%dT%H%M%S}"
 
 
-def _or_empty(data: bytes | None) -> bytes:
-    return b"{}" if data is None else data[: _MAX_BYTES + 1]
-
-
 def _load(data: bytes) -> dict[str, object] | None:
     """The object in a file or line; None if there is none."""
     try:
@@ -361,7 +393,7 @@ def _entry(raw: object) -> Recalled | None:
     """An entry as somebody wrote it, with every number within its bounds; None if it cannot be one."""
     if not isinstance(raw, dict):
         return None
-    read = {name: reader(raw.get(key)) for name, (key, reader) in _FIELDS.items()}
+    read = {name: reader(raw.get(key)) for name, key, reader in _VALUES}
     if not (read["path"] and read["first_line"] and read["last_line"] and read["last_at"]):
         return None
     entry = Recalled(**read)
@@ -375,52 +407,10 @@ def _entry(raw: object) -> Recalled | None:
 
 def _entry_json(entry: Recalled) -> dict[str, object]:
     content: dict[str, object] = {}
-    for name, (key, reader) in _FIELDS.items():
+    for name, key, reader in _VALUES:
         value = getattr(entry, name)
         if value or key not in _OPTIONAL:
             if reader is _moment:
                 value = encode_time(value)
             content[key] = round(value, 4) if reader is _number else value
     return content
-
-
-def _number(value: object) -> float:
-    """A number that is not negative; 0 for anything else, such as NaN."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return 0.0
-    return min(float(value), 1e6) if 0 < value < 1e300 else 0.0
-
-
-def _texts(value: object) -> tuple[str, ...]:
-    texts = value[-_MAX_QUERIES:] if isinstance(value, list) else ()
-    return tuple([text[:100] for text in texts if isinstance(text, str)])
-
-
-def _moment(value: object) -> datetime | None:
-    try:
-        return parse_time(value, "time")
-    except RecordFormatError:
-        return None
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""
-
-
-def _count(value: object) -> int:
-    return int(_number(value))
-
-
-# The name of each value in ClawCode's file, and how it is read; those that ClawCode does not have
-# are left out if empty.
-_FIELDS: Mapping[str, tuple[str, Callable[[object], Any]]] = {
-    "path": ("path", _text), "first_line": ("startLine", _count), "last_line": ("endLine", _count),
-    "snippet": ("snippet", _text), "recalls": ("recallCount", _count),
-    "total_score": ("totalScore", _number), "max_score": ("maxScore", _number),
-    "first_at": ("firstRecalledAt", _moment), "last_at": ("lastRecalledAt", _moment),
-    "days": ("recallDays", _texts), "tags": ("conceptTags", _texts), "queries": ("queryHashes", _texts),
-    "shown": ("shownCount", _count), "used": ("usedCount", _count), "claim": ("claimHash", _text),
-    "record_id": ("recordId", _text), "promoted_at": ("promotedAt", _moment),
-    "last_queries": ("lastQueries", _texts),
-}  # fmt: skip
-_OPTIONAL = ("claimHash", "recordId", "promotedAt", "lastQueries")
