@@ -250,11 +250,13 @@ class FlushJob(Job[FlushPlan]):
 
     def plan(self, snapshot: Snapshot) -> FlushPlan:
         """What is worth a record, and was neither known, forgotten nor undone."""
-        ledger, known = snapshot.ledger(), Known(snapshot.ledger(), self._place.clock.now())
         findings = list(extract(self._chat.messages))
+        if not findings:
+            return FlushPlan()
+        ledger, known = snapshot.ledger(), Known(snapshot.ledger(), self._place.clock.now())
         # Of MEMORY.md and notes every record counts, past ones too; elsewhere those with one of these texts.
         texts = [b'"text":' + encode_json(one.text) for one in findings]
-        for path in snapshot.files_and_archives() if findings else ():
+        for path in snapshot.files_and_archives():
             data = snapshot.read(path) or b""
             is_listed = path == self._place.config.profile.primary or is_note_path(path)
             for record in records_in(path, data) if is_listed else records_with(path, data, texts):
