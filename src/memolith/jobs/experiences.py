@@ -124,10 +124,8 @@ class ExperienceJob(Job[Plan]):
     @staticmethod
     def covered(path: str, hunk: Hunk) -> Iterator[str]:
         """The records of which experiences were made."""
-        for _, record in Document.parse(path, hunk.inserted).records():
-            source = record.metadata.get("source")
-            if isinstance(source, str):
-                yield source
+        found = Document.parse(path, hunk.inserted).records()
+        yield from filter(None, (source_of(record) for _, record in found))
 
     def _candidates(
         self, snapshot: Snapshot, stored: Sequence[Record], now: datetime
