@@ -10,6 +10,7 @@ import pytest
 from memolith import Memory
 from memolith.errors import FileChangedError, JobNotFoundError
 from memolith.jobs.history import UNDONE
+from memolith.jobs.recalls import RECALLS
 from memolith.jobs.scheduler import maintain
 from tests.lifecycle.conftest import ON
 from tests.lifecycle.dreams import COOKIE, LOG, Life
@@ -155,7 +156,9 @@ def test_an_undone_dream_is_listed_and_comes_back_only_when_it_is_allowed_again(
     life.ask("what does Cookie weigh?", "does the dog like carrots?")
     assert life.memory.jobs.dream().status == "done"
     assert life.memory.jobs.dream_status().undone == ()
+    assert "promotedAt" in life.read(RECALLS)
     life.memory.jobs.undo("last")
+    assert "promotedAt" not in life.read(RECALLS)
     (undone,) = life.memory.jobs.dream_status().undone
     assert undone.snippet == COOKIE
     assert undone.reason.startswith("you undid or declined it")

@@ -17,6 +17,7 @@ from memolith.files.notes import records_in
 from memolith.files.transaction import Transaction
 from memolith.jobs.changes import TakenBack, applied, lines_of, only_appends, undone
 from memolith.jobs.history import (
+    DECLINED,
     encode_report,
     find_job,
     job_path,
@@ -118,7 +119,7 @@ def decline_proposal(place: Workplace, job_id: str, kinds: Kinds) -> JobReport:
     with place.writing() as transaction:
         folder = transaction.folder
         report = require_status(find_job(folder, job_id, "proposed"), "declined")
-        note_undone(transaction, report.job, _covered(report, kinds))
+        note_undone(transaction, f"{report.job}{DECLINED}", _covered(report, kinds))
         transaction.remove(job_path(report), folder.stamp(job_path(report)))
         transaction.commit()
     return replace(report, status="declined")
@@ -142,7 +143,10 @@ def undo_job(
         # The warnings of before were about what is taken back.
         told = tuple(_kept_lines(files))
         undo = replace(report, status="undone", warnings=told, backup=backup)
-        note_undone(transaction, report.job, _covered(report, kinds))
+        names = _covered(report, kinds)
+        note_undone(transaction, report.job, names)
+        if report.job in kinds:
+            kinds[report.job].undo_state(transaction, names)
         transaction.replace(job_path(undo), encode_report(undo), folder.stamp(job_path(report)))
         transaction.commit()
         prune_backups(folder, place.config.store.backups_kept)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -150,6 +150,21 @@ class DreamJob(Job[Plan]):
         for path in recalls.damaged_files(transaction.folder) if hidden else ():
             transaction.remove(path, transaction.folder.stamp(path))
         recalls.take_out_of_log(transaction, secret)
+
+    @staticmethod
+    def undo_state(transaction: Transaction, names: Collection[str]) -> None:
+        """Take the marks off what is not promoted any more; what was asked for stays known."""
+        folder = transaction.folder
+        state = read_state(folder.read)
+        unmarked = {
+            key: replace(entry, promoted_at=None)
+            for key, entry in state.entries.items()
+            if entry.promoted_at and entry.claim in names
+        }
+        if unmarked and not state.damaged:
+            left = replace(state, entries={**state.entries, **unmarked})
+            for path, data in left.files().items():
+                transaction.replace(path, data, folder.stamp(path))
 
     @staticmethod
     def covered(path: str, hunk: Hunk) -> Iterator[str]:

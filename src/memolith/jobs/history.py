@@ -21,6 +21,7 @@ from memolith.jobs.reports import Change, Hunk, JobReport, JobStatus, Snapped
 LineCleaner = Callable[[str, bytes], bytes]  # path, lines
 
 UNDONE = f"{STATE_FOLDER}/undone.json"
+DECLINED = " declined"  # behind the name of a job whose proposals it lists
 _MOST_UNDONE = 200_000  # of each job, the newest
 
 FOLDERS = (layout.JOBS_FOLDER, layout.PROPOSALS_FOLDER)
@@ -237,9 +238,11 @@ def _scrubbed_change(change: Change, cleaner: LineCleaner) -> Change:
     return replace(change, hunks=tuple(hunks))
 
 
-def undone_by(data: bytes | None, job: str) -> frozenset[str]:
-    """What this job did and somebody took back: ids of records, of a dream claims."""
-    return frozenset(_read_undone(data).get(job, ()))
+def undone_by(data: bytes | None, job: str, *, or_declined: bool = True) -> frozenset[str]:
+    """What this job did, or proposed, and somebody took back: ids of records, of a dream claims."""
+    known = _read_undone(data)
+    declined = known.get(f"{job}{DECLINED}", ()) if or_declined else ()
+    return frozenset((*known.get(job, ()), *declined))
 
 
 def _is_damaged(data: bytes | None) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, Generic, Self, TypeVar
 
@@ -203,6 +203,10 @@ class Job(ABC, Generic[P]):
 
         Raises FileChangedError if it has to be planned again.
         """
+
+    @staticmethod
+    def undo_state(transaction: Transaction, names: Collection[str]) -> None:
+        """Take back what `keep_state` wrote of what a job covered, as a step of its undo."""
 
     @staticmethod
     def covered(path: str, hunk: Hunk) -> Iterable[str]:

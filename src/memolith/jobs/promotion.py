@@ -71,7 +71,8 @@ class Judge:
         self._snapshot = snapshot
         self._promoted = claims_in(snapshot.read(place.config.profile.primary) or b"")
         self._undone = undone_by(snapshot.read(UNDONE), NAME)
-        self._by_hand = place.by_hand
+        # What was declined is proposed again by hand.
+        self._barred = undone_by(snapshot.read(UNDONE), NAME, or_declined=not place.by_hand)
         self._again = again
 
     def judge(self, key: str) -> Judgement:
@@ -117,10 +118,9 @@ class Judge:
         config = self._config.dream
         if entry.claim in self._promoted:
             yield "it was promoted and is in MEMORY.md"
-        elif entry.claim in self._undone:
-            if not self._again and (entry.promoted_at or not self._by_hand):
-                yield YOU_UNDID_IT
-        elif entry.promoted_at:
+        elif entry.claim in self._barred and not self._again:
+            yield YOU_UNDID_IT
+        elif entry.promoted_at and entry.claim not in self._undone:
             yield "it was promoted once and has left MEMORY.md again"
         if entry.recalls < config.min_recalls:
             yield f"recalled {entry.recalls} of {config.min_recalls} times (dream.min_recalls)"
