@@ -25,10 +25,11 @@ _PARTS = 32  # the time a summary tells of is seen as this many parts, and each 
 _PATTERN_WORDS = 5
 _OFTEN = 4  # of a pattern that comes more often, all but one come last
 _SHORT = 4  # words: «Took ages.» is about the sentence before
-_CODE = re.compile(r"^[ \t]*```.*?(?:^[ \t]*```[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
-_TRACE = re.compile(
-    r"^[ \t]+(?:at [\w$.<>]{1,200} \([^()\n]{1,300}\)|File \"[^\"\n]{1,300}\", line \d+.*)$",
-    re.MULTILINE,
+# Blocks of code, and the lines of a stack trace.
+_CODE = re.compile(
+    r"^[ \t]*```.*?(?:^[ \t]*```[ \t]*$|\Z)|"
+    r"^[ \t]+(?:at [\w$.<>]{1,200} \([^()\n]{1,300}\)|File \"[^\"\n]{1,300}\", line \d+[^\n]*)$",
+    re.MULTILINE | re.DOTALL,
 )
 
 
@@ -139,7 +140,7 @@ def _joined(said: Sequence[str]) -> str:
 
 def _sentences(text: str) -> Iterator[str]:
     """The sentences without blocks of code; of a text that is nothing else, the first line is left."""
-    left = _TRACE.sub("", _CODE.sub("\n", text))
+    left = _CODE.sub("\n", text)
     if not left.strip():
         lines = [line.strip() for line in text.split("\n") if line.strip() and "```" not in line]
         left = f"`{lines[0]}` …" if lines else ""
