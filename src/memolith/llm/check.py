@@ -85,10 +85,11 @@ class CheckedWriter:
             self.counts.update(tokens=error.tokens)
             self.problems[f"{name}: {error.message} {by_rules}"] += 1
             return []
+        notes = [(one, _content(one.text)) for one in harmless]
         taken, refused = list[Statement](), Counter[str]()
         for line in answer.statements:
-            cited = _cited(line, harmless)
-            problem = _problem(line, cited, room)
+            cited = _cited(line, notes)
+            problem = next(_problems(line, cited, room), "")
             if problem:
                 refused[problem] += 1
                 continue
@@ -115,13 +116,13 @@ class CheckedWriter:
             )
 
 
-def _cited(line: Statement, notes: Sequence[Statement]) -> list[Statement]:
+def _cited(line: Statement, notes: Sequence[tuple[Statement, frozenset[str]]]) -> list[Statement]:
     """The records of a line, without those of which it has no word: they would count as summarised.
 
     A line that cites an unknown record is given none.
     """
     ids, content = set(line.ids), _content(line.text)
-    named = [(one, _content(one.text)) for one in notes if not ids.isdisjoint(one.ids)]
+    named = [(one, there) for one, there in notes if not ids.isdisjoint(one.ids)]
     if not ids.issubset(name for one, _ in named for name in one.ids):
         return []
     return [one for one, there in named if len(content & there) >= min(2, len(there))]
@@ -131,29 +132,32 @@ def _content(text: str) -> frozenset[str]:
     return frozenset(stems(word)[0] for word in words(text) if not is_stop_word(word))
 
 
-def _problem(line: Statement, cited: Sequence[Statement], room: int) -> str:
-    """Why a line is not taken; "" if it says what its records say."""
-    text, source = line.text, fold(" ".join(one.text for one in cited))
-    said, content = set(words(source)), _content(line.text)
+def _problems(line: Statement, cited: Sequence[Statement], room: int) -> Iterator[str]:
+    """Why a line is not taken; nothing if it says what its records say. What costs little is asked first."""
+    text = line.text
+    if not text.strip() or not text.isprintable():
+        yield "empty, or with control characters"
+    if len(text) > min(_MAX_CHARS, room):
+        yield "too long"
+    if begins("request", text) or _TO_A_MODEL.search(fold(text)):
+        yield "an instruction"
+    if not cited:
+        yield "without a known record"
+    source = fold(" ".join(one.text for one in cited))
+    said = set(words(source))
+    if any(fold(one.strip("`.,;:")) not in source for one in _LITERAL.findall(text)):
+        yield "with an address, path or command its records do not have"
     names = (*names_and_numbers(text), *map(fold, entities(text)))
-    literals = [fold(one.strip("`.,;:")) for one in _LITERAL.findall(text)]
-    named = {word for name in names for word in words(name)}
+    if not said.issuperset(word for name in names for word in words(name)):
+        yield "with a number or name its records do not have"
+    if not said.issuperset(set(words(text)) & NEGATIONS):
+        yield "with a «not» its records do not have"
     _, found, rest = source.partition(fold(text).rstrip(" .…"))
-    there = {stem for word in said for stem in stems(word)}
-    problems = {
-        "empty, or with control characters": not text.strip() or not text.isprintable(),
-        "too long": len(text) > min(_MAX_CHARS, room),
-        "an instruction": begins("request", text) or _TO_A_MODEL.search(fold(text)),
-        "without a known record": not cited,
-        "with an address, path or command its records do not have": [
-            one for one in literals if one not in source
-        ],
-        "with a number or name its records do not have": named - said,
-        "with a «not» its records do not have": set(words(text)) & NEGATIONS - said,
-        "cut in the middle of a sentence": found and rest[:2].strip()[:1].isalnum(),
-        "in words its records do not have": len(content & there) < _MIN_SHARE * len(content),
-    }
-    return next((problem for problem, is_so in problems.items() if is_so), "")
+    if found and rest[:2].strip()[:1].isalnum():
+        yield "cut in the middle of a sentence"
+    content, there = _content(text), {stem for word in said for stem in stems(word)}
+    if len(content & there) < _MIN_SHARE * len(content):
+        yield "in words its records do not have"
 
 
 def _reasons(refused: Counter[str]) -> str:
