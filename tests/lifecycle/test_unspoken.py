@@ -10,7 +10,7 @@ import pytest
 
 from memolith import Memory
 from memolith.errors import MemolithError, WriterBusyError
-from memolith.jobs import dream, recalls
+from memolith.jobs import promotion, recalls
 from memolith.jobs.dream import DreamJob
 from memolith.jobs.recalls import read_state
 from tests.lifecycle.dreams import COOKIE, LOG, Life
@@ -120,7 +120,7 @@ def test_what_is_forgotten_during_a_dream_stays_forgotten(
     secret = life.memory.remember(SAFE)
     life.ask(secret.text, "Cookie the dog", days=1)
     other = Memory(life.memory.root, settings={"store.lock_timeout_seconds": 0.01})
-    real, stored = dream.read_recalls, DreamJob.keep_state
+    real, stored = promotion.read_recalls, DreamJob.keep_state
     waited = []
 
     def forget() -> None:
@@ -143,7 +143,7 @@ def test_what_is_forgotten_during_a_dream_stays_forgotten(
         if when == "stored":
             forget()
 
-    monkeypatch.setattr(dream, "read_recalls", read)
+    monkeypatch.setattr(promotion, "read_recalls", read)
     monkeypatch.setattr(DreamJob, "keep_state", keep)
     life.memory.jobs.dream()
     assert waited == ([False, False] if when == "planned" else [True])

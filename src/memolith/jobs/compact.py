@@ -14,13 +14,7 @@ from memolith.files.document import Document
 from memolith.files.folder import Folder
 from memolith.files.record_format import encode_line, encode_time
 from memolith.interfaces import Statement, Summariser
-from memolith.jobs.changes import (
-    Edits,
-    lost_lines,
-    not_yet_archived,
-    replaced,
-    split_lines,
-)
+from memolith.jobs.changes import Edits, lost_lines, not_yet_archived, replaced, split_lines
 from memolith.jobs.compact_plan import (
     LEVELS,
     CompactPlan,
@@ -88,17 +82,12 @@ class CompactJob(Job[CompactPlan]):
         """Whether MEMORY.md has passed its limits since the last run."""
         return has_grown(config, folder, left) and is_over(config, folder)
 
-    def _scope(self, undone: Collection[str] = (), secret: Collection[str] = ()) -> Scope:
-        external = self._config.trust.external
-        return Scope(self._config.compact, self._now, undone, secret, external)
-
     def plan(self, snapshot: Snapshot) -> CompactPlan:
         """Which records become which summaries."""
         self._now, self._seen = self._place.clock.now(), snapshot
-        undone = (
-            undone_by(snapshot.read(UNDONE), self.name) if not self._place.by_hand else frozenset()
-        )
-        scope = self._scope(undone, snapshot.ledger().secret)
+        undone = undone_by(None if self._place.by_hand else snapshot.read(UNDONE), self.name)
+        secret, external = snapshot.ledger().secret, self._config.trust.external
+        scope = Scope(self._config.compact, self._now, undone, secret, external)
         return plan_compaction(snapshot.read(self._path) or b"", scope, self._place.clock.day_of)
 
     def draft(self, plan: CompactPlan, *, preview: bool) -> CompactPlan:
@@ -138,14 +127,10 @@ class CompactJob(Job[CompactPlan]):
         except MemolithError as error:
             warning = f"The integrity scan failed: {error.message}"
             return replace(draft, warnings=(*draft.warnings, warning))
-        draft = replace(draft, counts={**draft.counts, "findings": sum(new.values())})
-        if not new:
-            return draft
         named = ", ".join(f"{number} × {kind}" for kind, number in sorted(new.items()))
-        warning = (
-            f"The integrity scan finds what it did not find before: {named}. See: memolith scan"
-        )
-        return replace(draft, warnings=(*draft.warnings, warning))
+        told = f"The integrity scan finds what it did not find before: {named}. See: memolith scan"
+        counts = {**draft.counts, "findings": sum(new.values())}
+        return replace(draft, counts=counts, warnings=(*draft.warnings, *[told] * bool(new)))
 
     def problem(self, before: Reader, after: Reader) -> str:
         """Nothing but old, unprotected records left, each into the archive; only summaries came.
@@ -161,7 +146,7 @@ class CompactJob(Job[CompactPlan]):
             return "a line that should stay would have moved"
         if lost_lines(before(self._path), after(self._path), after(self._archive)):
             return "a record would have been lost"
-        scope = self._scope()
+        scope = Scope(self._config.compact, self._now)
         removed = _records(gone)
         if len(removed) != len(gone) or not all(map(scope.has, removed)):
             return "a line that is protected, recent, secret or no record would have gone"

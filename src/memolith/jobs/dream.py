@@ -19,8 +19,16 @@ from memolith.files.transaction import Transaction
 from memolith.jobs import recalls
 from memolith.jobs.changes import Edits, not_as_planned, split_lines
 from memolith.jobs.job import Job, Plan, Reader, Snapshot, Workplace
-from memolith.jobs.promotion import NAME, YOU_UNDID_IT, Judge, Judgement, claims_in
-from memolith.jobs.recalls import Recalled, RecallState, fold, read_log, read_state, score
+from memolith.jobs.promotion import (
+    NAME,
+    YOU_UNDID_IT,
+    Judge,
+    Judgement,
+    claims_in,
+    marked,
+    read_recalls,
+)
+from memolith.jobs.recalls import Recalled, RecallState, read_state, score
 from memolith.jobs.reports import Change, Hunk
 from memolith.jobs.sources import Sources, secret_names
 from memolith.text.lines import HEADING, Promoted, write_promoted
@@ -45,15 +53,6 @@ _THEMES = re.compile(rb"^### Recurring Themes[ \t]*\r?\n((?:- .*\r?\n?)+)", re.M
 _MAX_SKIPPED = 5
 
 
-def read_recalls(snapshot: Snapshot, place: Workplace) -> RecallState:
-    """Light sleep: what is stored, with the log folded in, and what MEMORY.md has of earlier dreams."""
-    stored = read_state(snapshot.read)
-    events = read_log(snapshot.read, stored.updated)
-    state = fold(stored, events, layout.own_output(place.config))
-    memory = snapshot.read(place.config.profile.primary) or b""
-    return _marked(state, memory, place.clock.now())
-
-
 class DreamJob(Job[Plan]):
     """Promote what has the numbers and still holds."""
 
@@ -73,8 +72,8 @@ class DreamJob(Job[Plan]):
     def plan(self, snapshot: Snapshot) -> Plan:
         """Read the recalls, judge them and fit the chosen ones into the budget, all in memory."""
         self._seen = snapshot
-        self._known = known = read_recalls(snapshot, self._place)
-        judge = Judge(self._place, snapshot, known, again=self._again)
+        judge = Judge(self._place, snapshot, again=self._again)
+        self._known = known = judge.state
         chosen, refused = judge.judge_all()
         whole = self._place.config.trim.max_chars
         page = write_page(
@@ -132,7 +131,7 @@ class DreamJob(Job[Plan]):
         for path in recalls.LOGS:  # it may grow at any time; what was forgotten is no longer in it
             if not (transaction.folder.read(path) or b"").startswith(seen.read(path) or b""):
                 raise not_as_planned(path)
-        state = _marked(known, after.get(self._path, b""), now)
+        state = marked(known, claims_in(after.get(self._path, b"")), now)
         secret = secret_names(seen)
         left = state.without(secret)
         hidden = len(state.entries) - len(left.entries)
@@ -154,17 +153,9 @@ class DreamJob(Job[Plan]):
     @staticmethod
     def undo_state(transaction: Transaction, names: Collection[str]) -> None:
         """Take the marks off what is not promoted any more; what was asked for stays known."""
-        folder = transaction.folder
-        state = read_state(folder.read)
-        unmarked = {
-            key: replace(entry, promoted_at=None)
-            for key, entry in state.entries.items()
-            if entry.promoted_at and entry.claim in names
-        }
-        if unmarked and not state.damaged:
-            left = replace(state, entries={**state.entries, **unmarked})
-            for path, data in left.files().items():
-                transaction.replace(path, data, folder.stamp(path))
+        state = read_state(transaction.folder.read)
+        if not state.damaged:
+            recalls.write_state(transaction, marked(state, names, None))
 
     @staticmethod
     def covered(path: str, hunk: Hunk) -> Iterator[str]:
@@ -235,22 +226,8 @@ def _why_nothing(judge: Judge, refused: list[Judgement], page: Page) -> str:
 
 def _not_generated(lines: list[bytes]) -> list[bytes]:
     ours = generated_lines(lines)
-    return [
-        line.rstrip(b"\n")
-        for number, line in enumerate(lines, 1)
-        if number not in ours and line.strip()
-    ]
-
-
-def _marked(state: RecallState, memory: bytes, now: datetime) -> RecallState:
-    """The state with a mark at what MEMORY.md has of earlier dreams: what leaves it stays out."""
-    promoted = claims_in(memory)
-    new = {
-        key: replace(entry, promoted_at=now)
-        for key, entry in state.entries.items()
-        if entry.promoted_at is None and entry.claim in promoted
-    }
-    return replace(state, entries={**state.entries, **new})
+    theirs = [line.rstrip(b"\n") for number, line in enumerate(lines, 1) if number not in ours]
+    return [line for line in theirs if line.strip()]
 
 
 def _within_limit(state: RecallState, now: datetime) -> RecallState:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 from memolith.errors import NotFoundError
@@ -10,7 +9,7 @@ from memolith.files import layout, recall_log
 from memolith.files.passages import parse_citation
 from memolith.files.promoted import blocks
 from memolith.jobs.changes import split_lines
-from memolith.jobs.dream import last_dream, read_recalls
+from memolith.jobs.dream import last_dream
 from memolith.jobs.job import Snapshot, Workplace
 from memolith.jobs.promotion import Judge, Judgement
 from memolith.jobs.recalls import WEIGHTS, Recalled
@@ -29,12 +28,11 @@ def dream_status(place: Workplace) -> DreamStatus:
     with place.reading() as folder:
         snapshot = Snapshot(folder)
         # As the schedule would: asked by hand, it proposes again what was declined.
-        judge = _judge(replace(place, by_hand=False), snapshot)
+        judge = Judge(replace(place, by_hand=False), snapshot)
         chosen, refused = judge.judge_all()
         undone = [judge.judge(key) for key in judge.taken_back()[:_MAX_UNDONE]]
         memory = snapshot.read(place.config.profile.primary) or b""
         facts = [fact for block in blocks(split_lines(memory)) for fact in block.facts]
-        spread = judge.spread()
         return DreamStatus(
             tracking=place.config.dream.track,
             tracked=len(judge.state.entries),
@@ -42,9 +40,9 @@ def dream_status(place: Workplace) -> DreamStatus:
             last_dream=last_dream(snapshot.read(layout.DREAM_DIARY) or b"") or None,
             promoted=len(facts),
             promoted_chars=sum(fact.chars for fact in facts),
-            next=tuple(_explained(judge, one, spread) for one in chosen),
-            waiting=tuple(_explained(judge, one, spread) for one in refused[:_MAX_WAITING]),
-            undone=tuple(_explained(judge, one, spread) for one in undone),
+            next=tuple(_explained(judge, one) for one in chosen),
+            waiting=tuple(_explained(judge, one) for one in refused[:_MAX_WAITING]),
+            undone=tuple(_explained(judge, one) for one in undone),
             warnings=tuple(f"{path} cannot be read in full." for path in judge.state.damaged),
         )
 
@@ -52,12 +50,8 @@ def dream_status(place: Workplace) -> DreamStatus:
 def explain(place: Workplace, name: str) -> DreamExplanation:
     """Why a statement is promoted or not; by its key, citation, record id, claim or own words."""
     with place.reading() as folder:
-        judge = _judge(place, Snapshot(folder))
-        return _explained(judge, judge.judge(_key(judge, name)), judge.spread())
-
-
-def _judge(place: Workplace, snapshot: Snapshot) -> Judge:
-    return Judge(place, snapshot, read_recalls(snapshot, place))
+        judge = Judge(place, Snapshot(folder))
+        return _explained(judge, judge.judge(_key(judge, name)))
 
 
 def _key(judge: Judge, name: str) -> str:
@@ -92,7 +86,7 @@ def _is_meant(entry: Recalled, name: str, place: Citation | None) -> bool:
     return entry.path == place.path and overlaps
 
 
-def _explained(judge: Judge, judged: Judgement, spread: Mapping[str, float]) -> DreamExplanation:
+def _explained(judge: Judge, judged: Judgement) -> DreamExplanation:
     entry = judged.entry
     found = judged.statement or judge.sources.statement(entry)
     # What the file says now: the text that was recalled may have become secret since. Chats cannot.
@@ -108,7 +102,7 @@ def _explained(judge: Judge, judged: Judgement, spread: Mapping[str, float]) -> 
         score=judged.score.value,
         signals=judged.score.terms,
         weights=WEIGHTS,
-        spread=spread,
+        spread=judge.spread,
         recalls=entry.recalls,
         shown=entry.shown,
         used=entry.used,

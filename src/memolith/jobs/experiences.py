@@ -101,12 +101,10 @@ class ExperienceJob(Job[Plan]):
         store.remove(line.number for line in gone)
         text = b"".join(map(encode_line, added))
         store.append(text if before else layout.load_template(layout.EXPERIENCES) + text)
-        described = (
-            (added, f"add {counted(len(added), 'experience')}"),
-            (gone, f"move {counted(len(gone), 'experience')} to the archive"),
-        )
+        described = [f"add {counted(len(added), 'experience')}"] if added else []
+        described += [f"move {counted(len(gone), 'experience')} to the archive"] if gone else []
         return Plan(
-            lines=tuple(what for some, what in described if some),
+            lines=tuple(described),
             counts=counts,
             changes=tuple(filter(None, (archive.change() if gone else None, store.change()))),
             warnings=(warning,) if warning else (),

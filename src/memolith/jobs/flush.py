@@ -88,15 +88,12 @@ def extract(messages: Iterable[Message]) -> Iterator[Finding]:
             )
             if category:
                 found.append(Finding(text, category, message.by_user, message.at, number))
-        question = "" if message.by_user else _question(said)
+        last_said = said[-1] if said and not message.by_user else ""
+        is_asked = last_said.endswith("?") and len(last_said) <= _MAX_QUESTION
+        question = last_said if is_asked else ""
     for one in found:
         one.first, one.text = _one_line(one.first or one.text), _one_line(one.text)
         yield one
-
-
-def _question(said: Sequence[str]) -> str:
-    last = said[-1] if said else ""
-    return last if last.endswith("?") and len(last) <= _MAX_QUESTION else ""
 
 
 def _belongs(

@@ -227,8 +227,7 @@ def _forget_recalls(transaction: Transaction, names: Collection[str]) -> list[st
     state = recalls.read_state(folder.read)
     left_state = state.without(names)
     if len(left_state.entries) != len(state.entries) or state.damaged:
-        for path, data in left_state.files().items():
-            transaction.replace(path, data, folder.stamp(path))
+        recalls.write_state(transaction, left_state)
     damaged = recalls.damaged_files(folder)
     for path in damaged:
         transaction.remove(path, folder.stamp(path))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import cached_property
 
 from memolith.files import layout
@@ -13,7 +14,7 @@ from memolith.files.promoted import blocks
 from memolith.jobs.changes import split_lines
 from memolith.jobs.history import UNDONE, undone_by
 from memolith.jobs.job import Snapshot, Workplace
-from memolith.jobs.recalls import Recalled, RecallState, Score, score
+from memolith.jobs.recalls import Recalled, RecallState, Score, fold, read_log, read_state, score
 from memolith.jobs.sources import Sources, Statement, statements
 from memolith.text.lines import read_summary
 from memolith.text.open_secrets import surely_holds_secret
@@ -57,14 +58,21 @@ class Judgement:
         return str(found.citation) if found else f"{entry.path}#L{entry.first_line}"
 
 
+def read_recalls(snapshot: Snapshot, place: Workplace) -> RecallState:
+    """Light sleep: what is stored, with the log folded in, and what MEMORY.md has of earlier dreams."""
+    stored = read_state(snapshot.read)
+    events = read_log(snapshot.read, stored.updated)
+    state = fold(stored, events, layout.own_output(place.config))
+    memory = snapshot.read(place.config.profile.primary) or b""
+    return marked(state, claims_in(memory), place.clock.now())
+
+
 class Judge:
     """Judges by the recalls, the files, and what MEMORY.md says already."""
 
-    def __init__(
-        self, place: Workplace, snapshot: Snapshot, state: RecallState, *, again: bool = False
-    ) -> None:
+    def __init__(self, place: Workplace, snapshot: Snapshot, *, again: bool = False) -> None:
         """`again` allows what somebody undid; asked by hand, what was declined is judged again too."""
-        self.state = state
+        self.state = read_recalls(snapshot, place)
         self.now = place.clock.now()
         self.sources = Sources(snapshot, place)
         self._config = place.config
@@ -102,6 +110,7 @@ class Judge:
         gone = [key for key, entry in entries.items() if entry.claim in undone]
         return sorted(gone, key=lambda key: (-entries[key].recalls, key))
 
+    @cached_property
     def spread(self) -> Mapping[str, float]:
         """The lowest, median and highest score of all that is tracked."""
         values = [score(entry, self.now).value for entry in self.state.entries.values()] or [0.0]
@@ -201,15 +210,25 @@ def claims_in(memory: bytes) -> set[str]:
     return {fact.claim for block in blocks(split_lines(memory)) for fact in block.facts}
 
 
+def marked(state: RecallState, claims: Collection[str], at: datetime | None) -> RecallState:
+    """The state with a mark at what is promoted, so that what leaves MEMORY.md stays out; without it for None."""
+    changed = {
+        key: replace(entry, promoted_at=at)
+        for key, entry in state.entries.items()
+        if entry.claim in claims and (at is None or entry.promoted_at is None)
+    }
+    return replace(state, entries={**state.entries, **changed})
+
+
 def _not_a_fact(text: str) -> Iterator[str]:
-    if len(words(text)) < _MIN_WORDS or (len(text) < _MIN_CHARS and text.isascii()):
-        yield "it is too short to be a fact"
-    if len(text) > _MAX_CHARS:
-        yield "it is too long to be one fact"
-    if surely_holds_secret(text):
-        yield "it holds a password or key in the open: see memolith scan"
-    if text.rstrip().endswith(("?", "？", ":")):
-        yield "it is a question or a beginning, not a fact"
+    is_short = len(words(text)) < _MIN_WORDS or (len(text) < _MIN_CHARS and text.isascii())
+    reasons = (
+        (is_short, "it is too short to be a fact"),
+        (len(text) > _MAX_CHARS, "it is too long to be one fact"),
+        (surely_holds_secret(text), "it holds a password or key in the open: see memolith scan"),
+        (text.rstrip().endswith(("?", "？", ":")), "it is a question or a beginning, not a fact"),
+    )
+    yield from (reason for is_so, reason in reasons if is_so)
 
 
 def _stems(text: str) -> frozenset[str]:

@@ -306,24 +306,25 @@ def _add_uses(entries: Iterable[Recalled], uses: Iterable[Used]) -> None:
             entry.used += bool(is_meant and entry.first_at <= use.at)
 
 
+def write_state(transaction: Transaction, state: RecallState) -> None:
+    """Put both files in the place of those that are there."""
+    for path, data in state.files().items():
+        transaction.replace(path, data, transaction.folder.stamp(path))
+
+
 def take_out_of_log(transaction: Transaction, names: Collection[str]) -> None:
     """Have the log lose statements that have one of these ids, claims or paths of files."""
+    encoded = [json.dumps(name).encode() for name in names]
     for path in LOGS:
         stamp = transaction.folder.stamp(path)
         data = transaction.folder.read(path) or b""
-        left = log_without(data, names)
+        lines = (
+            _line_without(line, names) if any(name in line for name in encoded) else line
+            for line in data.split(b"\n")
+        )
+        left = b"".join(line + b"\n" for line in lines if line)
         if left != data:
             transaction.replace(path, left, stamp)
-
-
-def log_without(data: bytes, names: Collection[str]) -> bytes:
-    """A log without statements that have one of these ids, claims or paths of files."""
-    encoded = [json.dumps(name).encode() for name in names]
-    lines = (
-        _line_without(line, names) if any(name in line for name in encoded) else line
-        for line in data.split(b"\n")
-    )
-    return b"".join(line + b"\n" for line in lines if line)
 
 
 def _line_without(line: bytes, names: Collection[str]) -> bytes:

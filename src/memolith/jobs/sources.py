@@ -193,13 +193,12 @@ def _claims(text: str) -> set[str]:
 
 def names_lost(path: str, before: bytes, after: bytes | None) -> set[str]:
     """Ids and claims of the lines that a file had and has no more; of a whole file, its path too."""
-    left = set((after or b"").split(b"\n"))
     names = set() if after is not None else {path}
-    for line in before.split(b"\n"):
-        record = readable_record(line) if line not in left else None
+    for line in set(before.split(b"\n")).difference((after or b"").split(b"\n")):
+        record = readable_record(line)
         if record is not None:
             names |= {record.id, claim_key(record.text)}
-        elif line not in left:
+        else:
             names |= {claim_key(piece.text) for piece in pieces([line.decode(errors="replace")])}
     return names
 

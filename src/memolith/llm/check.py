@@ -44,6 +44,9 @@ def choose_summariser(config: LlmConfig, key: str) -> Summariser:
     return OpenAiCompatible(config, key)
 
 
+_Note = tuple[Statement, frozenset[str]]  # and its telling words
+
+
 class CheckedWriter:
     """Has a model write summaries, checks each line of it, and has the rules write what is refused."""
 

@@ -23,8 +23,7 @@ _RETRIED = (408, 409, 425, 429, 500, 502, 503, 504)
 _PAUSE_SECONDS = 0.5
 _MAX_MESSAGE_CHARS = 160
 _WHAT_TO_DO = {
-    401: "It does not accept the key: see MEMOLITH_LLM_KEY.",
-    403: "It does not accept the key: see MEMOLITH_LLM_KEY.",
+    **dict.fromkeys((401, 403), "It does not accept the key: see MEMOLITH_LLM_KEY."),
     404: "There is no such address or model: see llm.url and llm.model.",
     413: "The question is too long for it.",
     429: "It is asked too often, or its quota is used up.",
