@@ -34,7 +34,7 @@ CEILINGS = {
     "hosts": (645, 7),
     "importers": (1_128, 10),
     "index": (1_257, 7),
-    "ingest": (794, 5),
+    "ingest": (808, 5),
     "jobs": (7_126, 43),
     "llm": (341, 4),
     "mcp_server": (1_073, 6),

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import shutil
 import threading
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from memolith import Memory
+from memolith.clock import FILE_TICK
 from memolith.context import turn
 from memolith.files.folder import Folder
 from memolith.files.locks import EMBED_LOCK, OwnerLock
@@ -92,3 +94,32 @@ def test_before_a_deadline_what_was_indexed_answers_while_many_files_are_new(
     assert len({hit.path for hit in hits}) == FILES
     assert "Ana owns" in memory.context("who owns the release key?").text
     wait_for_vectors()
+
+
+def test_a_search_right_after_another_does_not_look_at_thousands_of_files_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(open_index, "_MANY_FILES", 2)
+    monkeypatch.setattr(open_index, "_BELIEVED_SECONDS", LONG_SECONDS)
+    monkeypatch.setattr(open_index, "_MAX_BELIEVED_SECONDS", LONG_SECONDS)
+    write_files(tmp_path)
+    with Memory(tmp_path) as memory, Memory(tmp_path) as another:
+        memory.index.sync()
+        time.sleep(2 * FILE_TICK / 1e9)  # all of them can be told apart from what changes now
+        memory.search("heron")
+        memory.search("heron")
+        new = tmp_path / "memory" / "egret.md"
+        new.write_text("An egret was seen.\n", "utf-8")
+        assert not any("egret" in hit.text for hit in memory.search("egret"))
+        another.remember("A quokka was seen")  # whoever writes: it is found at once
+        assert memory.search("quokka").hits[0].text == "A quokka was seen"
+        assert memory.search("egret").hits[0].text == "An egret was seen."
+        memory.search("heron")
+        edited = tmp_path / "memory" / "heron-01.md"
+        edited.write_text("A stork was seen.\n", "utf-8")
+        # What would be shown is read from its file, which is not as it was: so all are looked at.
+        assert (
+            memory.search("number1 heron", 20).hits[0].text
+            != "The heron number1 stands in the river."
+        )
+        assert memory.search("stork").hits[0].text == "A stork was seen."

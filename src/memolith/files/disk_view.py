@@ -127,7 +127,7 @@ class StoreVersion:
     def __call__(self) -> tuple[Hashable, bool]:
         """The version now, and whether it is settled, so that any later change would show in it."""
         now = clock.file_time()
-        written = _last_write(self.root)
+        written = last_write(self.root)
         try:
             with Folder(self.root) as folder, Roots(folder, self._extra_paths) as roots:
                 stamps, warnings = roots.discover()
@@ -141,7 +141,7 @@ class StoreVersion:
         return version, newest < now - clock.FILE_TICK
 
 
-def _last_write(root: str) -> tuple[bytes, int]:
+def last_write(root: str) -> tuple[bytes, int]:
     """What the lock file says about the last write, and when it was changed."""
     try:
         fd = os.open(f"{root}/{LOCK_PATH}", os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)

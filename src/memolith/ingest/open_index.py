@@ -18,7 +18,7 @@ from memolith.embed.choose import choose_word_vectors
 from memolith.engines.choose import is_elsewhere, open_engine
 from memolith.errors import IndexUnavailableError, MemolithError
 from memolith.files.chunking import ChunkSize
-from memolith.files.disk_view import Roots
+from memolith.files.disk_view import Roots, last_write
 from memolith.files.folder import Folder
 from memolith.files.layout import EMBEDDINGS, index_folder
 from memolith.files.locks import EMBED_LOCK, OwnerLock, make_state_folder
@@ -47,6 +47,11 @@ _MAX_CLOSE_SECONDS = 0.3
 _MAX_EMBEDDING_SECONDS = 1.0
 # For this long after a search, changed files are not indexed ahead: the next search syncs itself.
 _CLOSE_SECONDS = 1.0
+# A look at so many files takes a tenth of a second of CPU for every ten thousand, so a search right after
+# another one does not look again, unless somebody wrote to the memory: nobody asks about an edit so soon.
+_MANY_FILES = 2_000
+_BELIEVED_SECONDS = 30e-6  # for each file
+_MAX_BELIEVED_SECONDS = 0.25
 # Work begins again when the index was replaced meanwhile: at least this often, and for this long.
 _MIN_ATTEMPTS = 5
 _RETRY_SECONDS = 10.0
@@ -75,6 +80,8 @@ class OpenIndex:
         self._word_vectors: WordVectors | None = None
         self._closing = False
         self._last_question = -math.inf
+        # The last write that was seen, and until when that is all there is.
+        self._believed: tuple[object, float] = (None, 0.0)
         self._try_at = 0.0
         self.progress: Progress | None = None  # of a sync that a search waits for
 
@@ -105,6 +112,7 @@ class OpenIndex:
     def release(self) -> None:
         """Close the files of the index; the next use opens them again, with the same model."""
         self._stop_background()
+        self._believed = (None, 0.0)
         if self._index is not None:
             self._index.close()
             self._index = None
@@ -203,15 +211,23 @@ class OpenIndex:
 
         An index that cannot be written is searched as it is.
         """
-        self._last_question = clocks.monotonic()
+        self._last_question = now = clocks.monotonic()
+        written = last_write(self._root)
+        if self._index is not None and self._believed[0] == written and now < self._believed[1]:
+            return ()
         try:
-            return self._sync_with(roots, self.progress, self._patience(seconds)).warnings
+            report = self._sync_with(roots, self.progress, self._patience(seconds))
         except IndexReplacedError:
             raise
         except IndexUnavailableError as error:
             if not self.open().stats().chunks:
                 raise
             return (f"{error.message} What changed since then is not found yet.",)
+        is_new = report.indexed or report.removed or report.warnings
+        if report.files > _MANY_FILES and not is_new:
+            for_seconds = min(_BELIEVED_SECONDS * report.files, _MAX_BELIEVED_SECONDS)
+            self._believed = (written, clocks.monotonic() + for_seconds)
+        return report.warnings
 
     def read_again(self, paths: Collection[str]) -> bool:
         """Mark files as stale that differ from the index although their stamps are the same.
@@ -219,6 +235,7 @@ class OpenIndex:
         False if that would change nothing: they were marked before, or the index cannot be written.
         """
         index = self.open()
+        self._believed = (None, 0.0)
         known = index.files()
         doubtful = [path for path in paths if path not in known or known[path].digest]
         try:
