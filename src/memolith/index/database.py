@@ -242,6 +242,7 @@ class Database:
     def _open(self) -> None:
         if not os.path.isdir(self.folder):
             os.makedirs(self.folder, mode=0o700, exist_ok=True)
+            os.chmod(self.folder, 0o700)  # whatever the umask
         newest, following = _numbers(self.folder)
         self.generation = newest or following
         self._path = _path_of(self.folder, self.generation)
@@ -400,7 +401,9 @@ def make_private(path: str) -> None:
     One that is there is not even opened: to close it would free the locks that SQLite has on it.
     """
     with suppress(FileExistsError):
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        os.fchmod(fd, 0o600)  # whatever the umask
+        os.close(fd)
 
 
 def discard(path: str) -> None:
