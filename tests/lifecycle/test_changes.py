@@ -131,9 +131,17 @@ def test_what_was_appended_since_does_not_become_part_of_a_last_line_without_an_
     after = applied(change, b"one\nmy last line")
     assert undone(change, after).data == b"one\nmy last line"
     assert undone(change, after + b"- {record}\n").data == b"one\nmy last line\n- {record}\n"
+    assert undone(change, b"one\nmy new last line\npromoted\n").data == b"one\nmy new last line\n"
     open_end = replaced("MEMORY.md", b"one\nmy last", b"two\nmy last")
     assert open_end is not None
     assert undone(open_end, b"two\nmy last line").data == b"one\nmy last line"
+
+
+def test_what_a_job_appended_goes_also_when_an_editor_took_its_line_end() -> None:
+    change = replaced("memory/2026-04-09.md", b"one\n", b"one\njob\n")
+    assert change is not None
+    undo = undone(change, b"one\nmine\njob")
+    assert (undo.data, undo.nothing_stood) == (b"one\nmine\n", False)
 
 
 def test_lines_that_were_moved_or_parted_are_found() -> None:

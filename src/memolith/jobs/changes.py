@@ -205,7 +205,7 @@ def undone(change: Change, current: bytes | None) -> TakenBack:
         return TakenBack(old + since)
     ours = _new_lines(change)
     if begins_with(data, change.before) and ours.isdisjoint(
-        split_lines(data[change.before.size :])
+        map(_ended, split_lines(data[change.before.size :]))
     ):  # taken back already, as by restoring a backup; or of what it added nothing is left
         if only_appends(change):
             return TakenBack(data, touched=ours, nothing_stood=True)
@@ -223,9 +223,12 @@ class _Edited:
         for marks, hunk in zip(change.kept, [*_reversed(change.hunks), None], strict=True):
             self._old += (marks[at : at + _MARK_SIZE] for at in range(0, len(marks), _MARK_SIZE))
             if hunk is not None:
+                wrote, back = split_lines(hunk.removed), split_lines(hunk.inserted)
                 start = len(self._old)
-                self._old += map(_mark, split_lines(hunk.removed))
-                self._hunks.append((range(start, len(self._old)), split_lines(hunk.inserted)))
+                self._old += map(_mark, wrote)
+                if wrote[: len(back)] == [*map(_ended, back)]:  # it only ended them, to write below
+                    start, back = start + len(back), []
+                self._hunks.append((range(start, len(self._old)), back))
         self._new = list(map(_mark, self._lines))
         self._now = _aligned(self._old, self._new)
         others = set(range(len(self._new))).difference(self._now.values())
