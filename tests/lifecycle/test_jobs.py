@@ -12,6 +12,7 @@ from memolith import Memory
 from memolith.clock import Clock
 from memolith.errors import FileChangedError, JobFailedError, JobNotFoundError, WriterBusyError
 from memolith.files.folder import Folder
+from memolith.files.layout import PROPOSALS_FOLDER
 from memolith.files.locks import JOB_LOCK, OwnerLock
 from memolith.jobs.changes import replaced
 from memolith.jobs.job import Job, Plan, Snapshot
@@ -262,3 +263,15 @@ def test_forget_reaches_reports_and_proposals_and_the_job_can_still_be_undone(
     full.jobs.undo(report.id)
     assert stays.id in memory_md(full)
     assert gone.id not in memory_md(full)
+
+
+@pytest.mark.parametrize("job", ["flush", "approve"])
+def test_a_proposal_of_a_job_that_never_waits_is_not_applied(full: Memory, job: str) -> None:
+    memory = Memory(full.root, settings=ASKED)
+    proposal = memory.jobs.trim()
+    path = Path(memory.root, PROPOSALS_FOLDER, f"{proposal.id}.json")
+    path.write_text(path.read_text().replace('"job": "trim"', f'"job": "{job}"'))
+    before = tree(memory.root)
+    with pytest.raises(JobNotFoundError, match="can wait"):
+        memory.jobs.apply(proposal.id or "")
+    assert tree(memory.root) == before

@@ -9,11 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memolith.errors import FileChangedError
+from memolith.errors import FileChangedError, JobFailedError
 from memolith.jobs.apply import apply_changes
 from memolith.jobs.changes import Edits, applied, replaced, split_lines, undone
 from memolith.jobs.dream import DreamJob
+from memolith.jobs.job import Reader
 from memolith.jobs.reports import JobReport
+from memolith.jobs.run import run_job
 from tests.lifecycle.dreams import COOKIE, Life
 
 if TYPE_CHECKING:
@@ -189,3 +191,21 @@ def test_of_what_a_job_added_untouched_lines_go_and_all_else_stays(
     among = lines[ours[0] : ours[-1]] if ours else []
     named = {result[number - 1] for number in undo.theirs}
     assert {line for line in among if line.startswith(b"own")} <= named
+
+
+class _PutBack(DreamJob):
+    """A dream that finds its result wrong once it is written."""
+
+    judged = 0
+
+    def problem(self, before: Reader, after: Reader) -> str:
+        self.judged += 1
+        return "it is wrong" if self.judged > 1 else ""
+
+
+def test_what_was_put_back_is_promoted_by_the_next_dream(life: Life) -> None:
+    before = life.read()
+    with pytest.raises(JobFailedError, match="every file was put back"):
+        run_job(life.memory.jobs._place, _PutBack(life.memory.jobs._place))
+    assert life.read() == before
+    assert life.memory.jobs.dream().counts["promoted"] == 1

@@ -66,7 +66,7 @@ def apply_changes(place: Workplace, report: JobReport, job: Job[P], require: Che
         prune_jobs(folder)
     if problem:
         archives = {one.path: found[one.path] for one in done.changes if _is_archived(one)}
-        return _restore(place, done, problem, after | archives)
+        return _restore(place, job, done, problem, after | archives)
     return done
 
 
@@ -282,7 +282,7 @@ def _problem(job: Job[P], folder: Folder, before: Contents, after: Contents) -> 
 
 
 def _restore(
-    place: Workplace, done: JobReport, problem: str, written: Mapping[str, bytes]
+    place: Workplace, job: Job[P], done: JobReport, problem: str, written: Mapping[str, bytes]
 ) -> JobReport:
     """Put files back as they were, and behind it what was appended since; all is saved first.
 
@@ -304,6 +304,7 @@ def _restore(
             transaction.replace(report, encode_report(done), folder.stamp(report))
         else:
             _put_back(transaction, done, now, stamps)
+            job.undo_state(transaction, _covered(done, {job.name: type(job)}))
             transaction.remove(report, folder.stamp(report))
         transaction.commit()
     if theirs:

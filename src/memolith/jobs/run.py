@@ -181,9 +181,9 @@ def apply_proposal(place: Workplace, job_id: str, kinds: Kinds) -> JobReport:
     """
     with place.reading() as folder, alone(folder):
         report = require_status(find_job(folder, job_id, "proposed"), "applied")
-        if report.job not in kinds:
+        if report.job not in kinds or not kinds[report.job].may_wait:
             raise JobNotFoundError(
-                f"No job of this version is called {report.job}.",
+                f"No job of this version that can wait is called {report.job}.",
                 name=job_id,
                 hint="Use the Memolith that planned it, or decline it: memolith jobs decline ID",
             )
