@@ -50,6 +50,8 @@ def test_the_state_of_the_seed_is_read(root: str) -> None:
     (entry,) = state.entries.values()
     assert (entry.recalls, entry.total_score, entry.days[0]) == (5, 2.31, "2026-04-09")
     assert not state.damaged
+    by_notepad = b"\xef\xbb\xbf" + json.dumps(SEED).encode()
+    assert state_of(root, by_notepad) == state
 
 
 def test_what_is_written_has_the_shape_of_the_seed_and_is_read_back(root: str) -> None:

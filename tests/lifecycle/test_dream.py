@@ -346,7 +346,7 @@ def test_a_corrupt_state_is_set_aside_and_never_fatal(life: Life) -> None:
     life.write("memory/.dreams/short-term-recall.json", "{ not json")
     report = life.memory.jobs.dream()
     assert report.status == "done"
-    assert any("set aside" in warning for warning in report.warnings)
+    assert any("sets it aside" in warning for warning in report.warnings)
     aside = list(Path(life.memory.root, "memory/.dreams").glob("*.damaged-*"))
     assert [path.read_text(encoding="utf-8") for path in aside] == ["{ not json"]
     json.loads(life.read("memory/.dreams/short-term-recall.json"))

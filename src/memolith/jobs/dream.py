@@ -94,7 +94,7 @@ class DreamJob(Job[Plan]):
             "outdated": len(page.outdated),
         }
         warnings = tuple(
-            f"{path} could not be read in full, and is set aside." for path in known.damaged
+            f"{path} cannot be read in full: a dream sets it aside." for path in known.damaged
         )
         before = snapshot.read(layout.DREAM_DIARY)
         entry = _diary_entry(self._place, judge, page, refused)

@@ -19,7 +19,7 @@ from typing import Annotated, Any, get_type_hints
 from memolith.files.folder import Folder
 from memolith.files.layout import DAILY_FOLDER, NESTED_MEMORY, ROOT_MEMORY
 from memolith.files.recall_log import LOG, OLDER_LOG, SNIPPET_CHARS, encode_event
-from memolith.files.record_format import RecordFormatError, encode_time, parse_time
+from memolith.files.record_format import BOM, RecordFormatError, encode_time, parse_time
 from memolith.files.transaction import Transaction
 from memolith.text.pieces import claim_key
 from memolith.text.terms import concept_tags
@@ -357,7 +357,9 @@ def _parse(line: bytes) -> Iterable[Shown | Used]:
 def read_state(read: Callable[[str], bytes | None]) -> RecallState:
     """The state on the disk; a missing file is an empty one."""
     data = [read(path) for path in (RECALLS, SIGNALS)]
-    stored, signals = [{} if one is None else _load(one[: _MAX_BYTES + 1]) for one in data]
+    stored, signals = [
+        {} if one is None else _load(one.removeprefix(BOM)[: _MAX_BYTES + 1]) for one in data
+    ]
     content = stored or {}
     raw = content.get("entries", {})
     found = {key: _entry(one) for key, one in raw.items()} if isinstance(raw, dict) else {}

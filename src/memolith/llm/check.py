@@ -44,9 +44,6 @@ def choose_summariser(config: LlmConfig, key: str) -> Summariser:
     return OpenAiCompatible(config, key)
 
 
-_Note = tuple[Statement, frozenset[str]]  # and its telling words
-
-
 class CheckedWriter:
     """Has a model write summaries, checks each line of it, and has the rules write what is refused."""
 
