@@ -132,6 +132,9 @@ def test_what_was_appended_since_does_not_become_part_of_a_last_line_without_an_
     assert undone(change, after).data == b"one\nmy last line"
     assert undone(change, after + b"- {record}\n").data == b"one\nmy last line\n- {record}\n"
     assert undone(change, b"one\nmy new last line\npromoted\n").data == b"one\nmy new last line\n"
+    emptied = replaced("MEMORY.md", b"my last line", b"")
+    assert emptied is not None
+    assert undone(emptied, b"- {record}\n").data == b"my last line\n- {record}\n"
     open_end = replaced("MEMORY.md", b"one\nmy last", b"two\nmy last")
     assert open_end is not None
     assert undone(open_end, b"two\nmy last line").data == b"one\nmy last line"

@@ -200,8 +200,8 @@ def undone(change: Change, current: bytes | None) -> TakenBack:
     if begins_with(data, change.after):
         wrote, since = data[: change.after.size], data[change.after.size :]
         old = b"".join(_with_hunks(split_lines(wrote), _reversed(change.hunks)))
-        if old and since[:1] not in (b"", b"\n") and wrote.endswith(b"\n"):
-            old = _ended(old)  # the job had ended the last line, and others wrote below it
+        if old and since[:1] not in (b"", b"\n") and wrote[-1:] in (b"", b"\n"):
+            old = _ended(old)  # that line had ended or had gone, and others wrote below it
         return TakenBack(old + since)
     ours = _new_lines(change)
     if begins_with(data, change.before) and ours.isdisjoint(
