@@ -67,10 +67,14 @@ class ClientRoots:
             # Whose files, only a call tells.
             return types.ListResourcesResult(resources=[]) if ctx.method == _FILES else None
         self._settled = True  # unless the roots change meanwhile
-        told = (sent.input_responses or {}).get(_KEY) if is_modern(ctx) else await _asked(ctx)
-        roots = told.roots if isinstance(told, types.ListRootsResult) else []
-        if folder := next(filter(os.path.isdir, map(_folder, roots)), ""):
-            await self._serve(folder)
+        try:
+            told = (sent.input_responses or {}).get(_KEY) if is_modern(ctx) else await _asked(ctx)
+            roots = told.roots if isinstance(told, types.ListRootsResult) else []
+            if folder := next(filter(os.path.isdir, map(_folder, roots)), ""):
+                await self._serve(folder)
+        except BaseException:  # also a call that is taken back: the next one asks again; raised again
+            self._settled = False
+            raise
         return None
 
     async def _serve(self, folder: str) -> None:
@@ -78,7 +82,6 @@ class ClientRoots:
         try:
             found = self._reopen()
         except MemolithError as error:
-            self._settled = False
             root = self._server.memory.root
             raise protocol_error(types.INTERNAL_ERROR, error, root) from error
         if found.profile.notice:  # about a folder that is not approved

@@ -30,7 +30,8 @@ PATH = "/mcp"
 _IDLE_SECONDS = 1800.0  # a client that went away without a word
 _MAX_SESSIONS = 500
 _LOOK_SECONDS = 2.0  # how often we look whether our parent is alive
-_LEAVE_SECONDS = 1.5  # at most, when the client has closed our input
+# When the client has closed our input: for answers to what it asked, and until we are gone.
+_ANSWER_SECONDS, _LEAVE_SECONDS = 1.2, 1.5
 
 
 class NotAMessageError(Exception):
@@ -77,18 +78,39 @@ async def _serve(server: MemoryServer) -> None:
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(_leave_with_the_parent)
         async with stdio_server() as (incoming, outgoing):
+            asked = set[types.RequestId | None]()
             passing, passed = anyio.create_memory_object_stream[SessionMessage | Exception]()
-            tasks.start_soon(_pass_on, incoming, passing, outgoing)
-            await server.run(passed, outgoing, server.create_initialization_options())
+            answers, answered = anyio.create_memory_object_stream[SessionMessage]()
+            tasks.start_soon(_send_answers, answered, outgoing, asked)
+            tasks.start_soon(_pass_on, incoming, passing, outgoing, asked, server)
+            await server.run(passed, answers, server.create_initialization_options())
         tasks.cancel_scope.cancel()
+
+
+async def _send_answers(
+    answered: ReadStream[SessionMessage],
+    outgoing: WriteStream[SessionMessage],
+    asked: set[types.RequestId | None],
+) -> None:
+    """Hand over what the SDK writes, and cross out what is answered."""
+    async with outgoing:
+        async for item in answered:
+            await outgoing.send(item)
+            if isinstance(item.message, types.JSONRPCResponse | types.JSONRPCError):
+                asked.discard(item.message.id)
 
 
 async def _pass_on(
     incoming: ReadStream[SessionMessage | Exception],
     passing: WriteStream[SessionMessage | Exception],
     outgoing: WriteStream[SessionMessage],
+    asked: set[types.RequestId | None],
+    server: MemoryServer,
 ) -> None:
-    """Hand over what the SDK reads, but refuse what is not a message: the SDK is silent about it."""
+    """Hand over what the SDK reads, but refuse what is not a message: the SDK is silent about it.
+
+    It also ends every call when the input ends, so that waits until what was asked is answered.
+    """
     async with passing:
         async for item in incoming:
             try:
@@ -96,9 +118,16 @@ async def _pass_on(
             except NotAMessageError as error:
                 await outgoing.send(SessionMessage(error.answer))
                 continue
-            if found is not None:
-                await passing.send(found)
-    _leave_soon()
+            if found is None:
+                continue
+            if isinstance(found.message, types.JSONRPCRequest):
+                asked.add(found.message.id)
+            await passing.send(found)
+        _leave_soon()
+        server.end_streams()
+        with anyio.move_on_after(_ANSWER_SECONDS):
+            while asked:
+                await anyio.sleep(0.01)
 
 
 def _reread(error: Exception) -> SessionMessage | None:
