@@ -11,6 +11,7 @@ import pytest
 
 from memolith import Memory
 from memolith.errors import StorageError
+from memolith.files import chunk_text
 from memolith.files.chunk_text import read_texts, text_digest
 from memolith.files.disk_view import Roots
 from memolith.files.folder import Folder
@@ -83,3 +84,16 @@ def test_a_quotation_finds_all_files_that_hold_it(tmp_path: Path) -> None:
             found = memory.search('"the ferry was late again"', limit=FILES)
     assert len(found.hits) == FILES
     assert found.warnings == ()
+
+
+def test_what_is_kept_of_texts_stays_small(tmp_path: Path) -> None:
+    """Long messages are read again: hundreds of them would fill the memory of a server."""
+    path, text = "long.md", "tea " * 100_000
+    (tmp_path / path).write_text(text, encoding="utf-8")
+    kept = chunk_text._read.cache_info().currsize
+    with Folder(str(tmp_path)) as folder, Roots(folder, ()) as roots:
+        chunk = Chunk(path=path, kind="prose", text="", first_line=1, last_line=1, size=len(text))
+        (read,) = read_texts(roots, [Found(1, chunk, text_digest(text))])
+    assert read
+    assert read.text == text
+    assert chunk_text._read.cache_info().currsize == kept

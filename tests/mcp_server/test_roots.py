@@ -173,6 +173,32 @@ def test_a_client_that_moves_while_it_tells_its_folder_is_asked_again(
     assert (texts(one), texts(two)) == ([], ["Tea at four"])
 
 
+def test_a_client_is_asked_again_when_its_folder_could_not_be_served(
+    root: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("MEMOLITH_ROOT", raising=False)
+    project = two_projects(tmp_path)[0]
+    problems = [OSError("The folder is not there just now.")]
+
+    def reopen() -> Memory:
+        if problems:
+            raise problems.pop()
+        return Memory()
+
+    async def roots(_: Any) -> types.ListRootsResult:
+        return types.ListRootsResult(roots=[types.Root(uri=project.as_uri())])
+
+    async def use(client: Client) -> None:
+        with pytest.raises(MCPError):
+            await client.list_tools()
+        await client.call_tool("remember_this", {"text": "Tea at four"})
+
+    with Memory(root) as memory:
+        Talk(MemoryServer(memory, reopen), "legacy").with_client(use, list_roots_callback=roots)
+    assert (texts(root), texts(project)) == ([], ["Tea at four"])
+
+
 def test_a_memory_that_cannot_be_opened_is_an_error_of_the_protocol_with_its_reason(
     root: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

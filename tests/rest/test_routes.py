@@ -221,6 +221,17 @@ def test_any_text_comes_back_as_it_was_or_is_refused(client: TestClient, text: s
         assert listed[0]["text"] == answer.json()["text"]
 
 
+def test_no_number_may_be_negative(client: TestClient) -> None:
+    for path in (
+        "records?offset=-1",
+        "passage?path=USER.md&lines=-1",
+        "session-start?max_tokens=-1",
+    ):
+        answer = client.get(f"/api/v1/{path}")
+        assert answer.status_code == 422, path
+        assert "should be greater than or equal to 0" in answer.json()["error"]["message"]
+
+
 def test_a_message_may_be_as_long_as_what_people_paste(client: TestClient) -> None:
     client.post("/api/v1/records", json={"text": "The heron nests by the lake"})
     message = "Where does the heron nest? " + "Here is my log. " * 2000

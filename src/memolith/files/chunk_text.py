@@ -18,7 +18,7 @@ from memolith.files.record_format import readable_record
 from memolith.interfaces import Found
 from memolith.results import ChunkKind, ReadText
 
-_MAX_READ = 512  # texts
+_MAX_READ, _MAX_READ_BYTES = 512, 1 << 14  # texts, and the longest of them
 # How many files stay open: chunks of one file may come far apart.
 _MAX_OPEN = 8
 
@@ -45,7 +45,8 @@ def read_texts(roots: Roots, found: Iterable[Found]) -> list[ReadText | None]:
             chunk, data = item.chunk, b""
             with suppress(OSError):
                 data = os.pread(handles[path], chunk.size, chunk.offset)
-            read, digest = _read(data, chunk.kind, chunk.role, chunk.category == "compaction")
+            read_as = _read if len(data) <= _MAX_READ_BYTES else _read.__wrapped__
+            read, digest = read_as(data, chunk.kind, chunk.role, chunk.category == "compaction")
             texts.append(read if digest == item.digest else None)
     finally:
         for handle in handles.values():
@@ -65,7 +66,7 @@ def _open(roots: Roots, path: str) -> int:
     return -1
 
 
-# What is found is often found again.
+# What is found is often found again. Long messages are not kept: they would fill the memory of a server.
 @lru_cache(_MAX_READ)
 def _read(
     data: bytes, kind: ChunkKind, role: str, is_summary: bool

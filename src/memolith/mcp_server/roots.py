@@ -72,7 +72,9 @@ class ClientRoots:
             roots = told.roots if isinstance(told, types.ListRootsResult) else []
             if folder := next(filter(os.path.isdir, map(_folder, roots)), ""):
                 await self._serve(folder)
-        except BaseException:  # also a call that is taken back: the next one asks again; raised again
+        except (
+            BaseException
+        ):  # also a call that is taken back: the next one asks again; raised again
             self._settled = False
             raise
         return None

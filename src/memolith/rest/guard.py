@@ -35,7 +35,7 @@ log = logging.getLogger("memolith.rest")
 MAX_BODY_BYTES = 1_048_576
 MAX_RECALL_BYTES = 65_536
 TIMEOUT_SECONDS = 30.0  # for a request to arrive
-MAX_REQUESTS_PER_SECOND = 500.0  # with bursts of as many
+MAX_REQUESTS_PER_SECOND = 500.0
 MAX_AT_ONCE = 200
 # Listeners rest most of the time: a stream for each agent that may have a session, and those of events.
 # The rest of the connections that `running.py` allows is for requests.

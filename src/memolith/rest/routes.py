@@ -54,6 +54,7 @@ def check_secrets(memory: Memory, asked: bool) -> bool:
 
 _Question = Annotated[str, Field(max_length=8192)]
 _Limit = Annotated[int, Field(ge=1, le=1000)]
+_Count = Annotated[int, Field(ge=0)]
 _Chars = Annotated[int, Field(ge=0, le=1_000_000)]  # as many as the setting may say
 _Pairs = Annotated[  # of metadata, as ticket=12
     list[Annotated[str, Field(pattern="^[^=]+=")]],
@@ -67,7 +68,8 @@ _NAMES = NAMES | {
 }  # fmt: skip
 # What an argument may be, by its name; without an entry, what its signature says.
 _ARGUMENTS = {
-    "about": _Question, "limit": _Limit, "max_chars": _Chars, "path": str, "question": _Question,
+    "about": _Question, "limit": _Limit, "lines": _Count, "max_chars": _Chars, "max_tokens": _Count,
+    "offset": _Count, "path": str, "question": _Question,
 }  # fmt: skip
 # For callers in the same process.
 _NOT_ASKED = ("copy_linked", "deadline_seconds", "progress", "sources")
