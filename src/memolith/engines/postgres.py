@@ -21,13 +21,7 @@ import numpy as np
 import psycopg
 from psycopg_pool import ConnectionPool, PoolTimeout
 
-from memolith.engines.postgres_rows import (
-    as_signals,
-    clean,
-    conditions,
-    row_values,
-    vector_text,
-)
+from memolith.engines.postgres_rows import as_signals, clean, conditions, row_values, vector_text
 from memolith.engines.postgres_schema import (
     PROFILE,
     STATEMENTS,

@@ -11,16 +11,7 @@ import numpy as np
 
 from memolith.index.rows import chunk_values, record_numbers
 from memolith.index.sqlite import ranks
-from memolith.interfaces import (
-    ASSISTANT,
-    NOBODY,
-    PROSE,
-    RECORD,
-    TURN,
-    USER,
-    IndexedChunk,
-    Signals,
-)
+from memolith.interfaces import ASSISTANT, NOBODY, PROSE, RECORD, TURN, USER, IndexedChunk, Signals
 from memolith.results import Filters
 
 _KINDS = {"record": RECORD, "turn": TURN, "prose": PROSE}

@@ -25,12 +25,7 @@ from memolith.files.locks import EMBED_LOCK, OwnerLock, make_state_folder
 from memolith.index.place import IndexPlace, open_index
 from memolith.ingest.embedding import Background, Model, embed_waiting
 from memolith.ingest.sync import PATIENT, RACY, Patience, Sources, as_doubtful, sync
-from memolith.interfaces import (
-    Embedder,
-    Index,
-    IndexReplacedError,
-    WordVectors,
-)
+from memolith.interfaces import Embedder, Index, IndexReplacedError, WordVectors
 from memolith.reports import IndexStatus, SyncReport
 from memolith.search.plan import Reader
 from memolith.text.cleaning import shown_path

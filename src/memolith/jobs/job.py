@@ -14,14 +14,7 @@ from memolith.engines.choose import is_elsewhere
 from memolith.errors import MemolithError
 from memolith.files.folder import Folder
 from memolith.files.layout import CONVERSATIONS, EMBEDDINGS, index_folder
-from memolith.files.ledger import (
-    Ledger,
-    every_file,
-    facts_in,
-    memory_files,
-    sources_of,
-    tombstones,
-)
+from memolith.files.ledger import Ledger, every_file, facts_in, memory_files, sources_of, tombstones
 from memolith.files.transaction import Transaction
 from memolith.jobs.changes import begins_with, inserted_lines, not_as_planned, snap
 from memolith.jobs.reports import Change, Hunk, Snapped

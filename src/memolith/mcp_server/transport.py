@@ -78,56 +78,53 @@ async def _serve(server: MemoryServer) -> None:
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(_leave_with_the_parent)
         async with stdio_server() as (incoming, outgoing):
-            asked = set[types.RequestId | None]()
-            passing, passed = anyio.create_memory_object_stream[SessionMessage | Exception]()
-            answers, answered = anyio.create_memory_object_stream[SessionMessage]()
-            tasks.start_soon(_send_answers, answered, outgoing, asked)
-            tasks.start_soon(_pass_on, incoming, passing, outgoing, asked, server)
-            await server.run(passed, answers, server.create_initialization_options())
+            await _converse(server, incoming, outgoing)
         tasks.cancel_scope.cancel()
 
 
-async def _send_answers(
-    answered: ReadStream[SessionMessage],
-    outgoing: WriteStream[SessionMessage],
-    asked: set[types.RequestId | None],
-) -> None:
-    """Hand over what the SDK writes, and cross out what is answered."""
-    async with outgoing:
-        async for item in answered:
-            await outgoing.send(item)
-            if isinstance(item.message, types.JSONRPCResponse | types.JSONRPCError):
-                asked.discard(item.message.id)
-
-
-async def _pass_on(
-    incoming: ReadStream[SessionMessage | Exception],
-    passing: WriteStream[SessionMessage | Exception],
-    outgoing: WriteStream[SessionMessage],
-    asked: set[types.RequestId | None],
+async def _converse(
     server: MemoryServer,
+    incoming: ReadStream[SessionMessage | Exception],
+    outgoing: WriteStream[SessionMessage],
 ) -> None:
-    """Hand over what the SDK reads, but refuse what is not a message: the SDK is silent about it.
+    """Between SDK and client: refuse what is not a message, and answer what was asked before the end.
 
-    It also ends every call when the input ends, so that waits until what was asked is answered.
+    The SDK is silent about the first, and ends every call at the second.
     """
-    async with passing:
-        async for item in incoming:
-            try:
-                found = item if isinstance(item, SessionMessage) else _reread(item)
-            except NotAMessageError as error:
-                await outgoing.send(SessionMessage(error.answer))
-                continue
-            if found is None:
-                continue
-            if isinstance(found.message, types.JSONRPCRequest):
-                asked.add(found.message.id)
-            await passing.send(found)
-        _leave_soon()
-        server.end_streams()
-        with anyio.move_on_after(_ANSWER_SECONDS):
-            while asked:
-                await anyio.sleep(0.01)
+    asked = set[types.RequestId | None]()
+    passing, passed = anyio.create_memory_object_stream[SessionMessage | Exception]()
+    answers, answered = anyio.create_memory_object_stream[SessionMessage]()
+
+    async def pass_on() -> None:
+        async with passing:
+            async for item in incoming:
+                try:
+                    found = item if isinstance(item, SessionMessage) else _reread(item)
+                except NotAMessageError as error:
+                    await outgoing.send(SessionMessage(error.answer))
+                    continue
+                if found is None:
+                    continue
+                if isinstance(found.message, types.JSONRPCRequest):
+                    asked.add(found.message.id)
+                await passing.send(found)
+            _leave_soon()
+            server.end_streams()
+            with anyio.move_on_after(_ANSWER_SECONDS):
+                while asked:
+                    await anyio.sleep(0.01)
+
+    async def send_answers() -> None:
+        async with outgoing:
+            async for item in answered:
+                await outgoing.send(item)
+                if isinstance(item.message, types.JSONRPCResponse | types.JSONRPCError):
+                    asked.discard(item.message.id)
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(pass_on)
+        tasks.start_soon(send_answers)
+        await server.run(passed, answers, server.create_initialization_options())
 
 
 def _reread(error: Exception) -> SessionMessage | None:

@@ -17,12 +17,7 @@ from pydantic import BaseModel, ConfigDict, create_model
 from starlette.responses import JSONResponse
 
 from memolith import reports, results, types
-from memolith.errors import (
-    ForgottenError,
-    MemolithError,
-    TextTooLargeError,
-    VersionConflictError,
-)
+from memolith.errors import ForgottenError, MemolithError, TextTooLargeError, VersionConflictError
 from memolith.jobs import reports as job_reports
 from memolith.mcp_server.tool import validation_message, wire_hints
 from memolith.text.cleaning import spelled
