@@ -80,6 +80,19 @@ def test_a_note_that_became_secret_is_gone_after_the_next_dream_long_ones_too(li
     assert not known(life, "4711")
 
 
+@pytest.mark.parametrize("path", ["memory/people/safe.md", "memory/2026-11-09.md", "USER.md"])
+@pytest.mark.parametrize("mark", ["secret", "secrt"])
+def test_so_is_what_a_file_says_that_is_marked_as_a_whole(life: Life, path: str, mark: str) -> None:
+    life.write(path, f"{SAFE}\n")
+    life.ask("code of the safe", "Cookie the dog", days=1)
+    life.memory.jobs.dream()
+    assert known(life, SAFE)
+    life.write(path, f"---\nsensitivity: {mark}\n---\n{SAFE}\n")
+    life.memory.jobs.dream()
+    assert not known(life, "4711")
+    assert known(life, COOKIE)
+
+
 def test_what_could_not_be_read_goes_with_a_secret(life: Life) -> None:
     life.memory.remember(SAFE)
     life.ask("code of the safe", days=1)

@@ -204,10 +204,15 @@ def names_lost(path: str, before: bytes, after: bytes | None) -> set[str]:
 
 
 def secret_names(snapshot: Snapshot) -> set[str]:
-    """Ids and claims of all records that a file marks secret; of a note, its path too."""
+    """Ids and claims of all that a file marks secret; of a file that is secret as a whole, its path too."""
     names = set(snapshot.ledger().secret)
     for path in snapshot.files_and_archives():
-        for record in records_with(path, snapshot.read(path) or b"", (b'"secret"',)):
+        data = snapshot.read(path) or b""
+        if is_broken_secret(data):  # or it is a note, and may say what else it is
+            note = readable_note(path, data)
+            if note is None or note.sensitivity == "secret":
+                names |= names_lost(path, data, None)
+        for record in records_with(path, data, (b'"secret"',)):
             if record.sensitivity == "secret":
                 names.add(claim_key(record.text))
     return names
