@@ -203,15 +203,21 @@ def names_lost(path: str, before: bytes, after: bytes | None) -> set[str]:
     return names
 
 
+def is_secret_file(path: str, data: bytes) -> bool:
+    """Whether a file is secret as a whole: by its mark as a note, or by one that nobody can read."""
+    if not is_broken_secret(data):
+        return False
+    note = readable_note(path, data)
+    return note is None or note.sensitivity == "secret"
+
+
 def secret_names(snapshot: Snapshot) -> set[str]:
     """Ids and claims of all that a file marks secret; of a file that is secret as a whole, its path too."""
     names = set(snapshot.ledger().secret)
     for path in snapshot.files_and_archives():
         data = snapshot.read(path) or b""
-        if is_broken_secret(data):  # or it is a note, and may say what else it is
-            note = readable_note(path, data)
-            if note is None or note.sensitivity == "secret":
-                names |= names_lost(path, data, None)
+        if is_secret_file(path, data):
+            names |= names_lost(path, data, None)
         for record in records_with(path, data, (b'"secret"',)):
             if record.sensitivity == "secret":
                 names.add(claim_key(record.text))

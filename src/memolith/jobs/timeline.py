@@ -9,6 +9,7 @@ from dataclasses import fields
 from datetime import date
 
 from memolith.clock import Clock
+from memolith.errors import MemolithError
 from memolith.files import layout
 from memolith.files.chat_log import parse_turn
 from memolith.files.folder import Folder
@@ -17,6 +18,7 @@ from memolith.files.notes import file_date, is_note_path, records_in
 from memolith.files.records import shown
 from memolith.jobs import history, recalls
 from memolith.jobs.reports import Day, DayCounts, Receipt, ReceiptItem
+from memolith.jobs.sources import is_secret_file
 from memolith.results import Turn
 
 _RECORD = re.compile(rb"^- \{", re.MULTILINE)
@@ -69,7 +71,7 @@ def one_day(folder: Folder, clock: Clock, day: date) -> Day:
 
 
 def receipts(folder: Folder, limit: int, offset: int) -> tuple[Receipt, ...]:
-    """The newest first; records that became secret since are left out."""
+    """The newest first; records and files that became secret since are left out."""
     groups: dict[tuple[object, ...], list[recalls.Shown]] = {}
     used: set[object] = set()
     for event in recalls.read_log(folder.read):
@@ -78,7 +80,9 @@ def receipts(folder: Folder, limit: int, offset: int) -> tuple[Receipt, ...]:
         else:
             used.add(event.record_id or (event.path, event.first_line))
     newest = list(groups.values())[::-1][offset : offset + limit]
-    secret = Ledger.of(folder).secret if newest else frozenset[str]()
+    secret = set(Ledger.of(folder).secret) if newest else set[str]()
+    paths = {one.path for group in newest for one in group}
+    secret.update(path for path in paths if _is_secret(folder, path))
     return tuple(
         Receipt(
             at=group[0].at,
@@ -95,11 +99,19 @@ def receipts(folder: Folder, limit: int, offset: int) -> tuple[Receipt, ...]:
                     words=one.words,
                 )
                 for one in group
-                if one.record_id not in secret
+                if secret.isdisjoint((one.record_id, one.path))
             ),
         )
         for group in newest
     )
+
+
+def _is_secret(folder: Folder, path: str) -> bool:
+    """Whether a file is secret as a whole; one that cannot be read may be."""
+    try:
+        return is_secret_file(path, folder.read(path) or b"")
+    except MemolithError:
+        return True
 
 
 def _turns(folder: Folder) -> Iterator[Turn]:
