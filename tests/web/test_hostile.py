@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from contextlib import suppress
 from html.parser import HTMLParser
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from memolith import Memory
 from memolith.errors import RefusedError
-from memolith.web.rendering import markdown
+from memolith.web.rendering import brief, markdown
 
 if TYPE_CHECKING:
     from tests.web.test_browser import Start
@@ -105,3 +106,10 @@ def test_no_attack_opens_a_dialog_asks_another_server_or_breaks_the_page(site: S
         page.locator("[data-search]").fill(payload[:200])
         page.wait_for_timeout(100)
     assert page.evaluate("window.attacked") is None
+
+
+def test_a_line_of_marks_does_not_stop_a_page() -> None:
+    began = time.monotonic()
+    for marks in ("x" + "`" * 16_000, " *a" * 16_000):
+        assert len(brief(marks)) <= 200
+    assert time.monotonic() - began < 5

@@ -27,6 +27,7 @@ _TAGS = set(
 _SCHEMES = {"http", "https", "mailto"}
 _WORD = re.compile(r"(\w+)")
 _EXCERPT_CHARS = 480
+_BRIEF_CHARS = 200
 # Of half characters only these are bytes of file names.
 _NOT_BYTES = re.compile("[\ud800-\udc7f\udd00-\udfff]")
 TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
@@ -142,8 +143,9 @@ def brief(text: str) -> str:
     lines = (
         re.sub(r"^(?:\s|#+\s|>|[-*]\s)+|^[-*_`]+$", "", line) for line in clean(text).splitlines()
     )
-    first = next(filter(None, map(str.strip, lines)), "")
-    return re.sub(r"(?<!\w)([*_`]+)(\S|\S.*?\S)\1(?!\w)", r"\2", first)[:200]
+    # A page never waits for a long line: pairs of marks take time by its length to the third power.
+    first = next(filter(None, map(str.strip, lines)), "")[: 2 * _BRIEF_CHARS]
+    return re.sub(r"(?<!\w)([*_`]+)(\S|\S.*?\S)\1(?!\w)", r"\2", first)[:_BRIEF_CHARS]
 
 
 def moment(clock: Clock, when: datetime) -> str:
