@@ -40,7 +40,7 @@ def run_job(place: Workplace, job: Job[P], *, dry_run: bool = False) -> JobRepor
     report = JobReport(id=None, job=job.name, status="planned", created=place.clock.now())
     with place.reading() as folder:
         if dry_run:
-            return _drafted(place, job, Snapshot(folder), report, preview=True)
+            return _drafted(job, Snapshot(folder), report, preview=True)
         try:
             with OwnerLock(folder, JOB_LOCK):
                 return _run_alone(place, job, folder, report)
@@ -99,7 +99,7 @@ def _run_alone(place: Workplace, job: Job[P], folder: Folder, report: JobReport)
                 job.plan(snapshot)
             told = replace(waiting, reason="this proposal waits for your answer")
             return _kept_state(place, job, told)
-        drafted = _drafted(place, job, snapshot, report)
+        drafted = _drafted(job, snapshot, report)
         if drafted.status == "skipped":
             return _kept_state(place, job, drafted)
         # What is kept of it cannot tell how long it takes to be written.
@@ -152,7 +152,7 @@ def _kept_state(place: Workplace, job: Job[P], report: JobReport) -> JobReport:
 
 
 def _drafted(
-    place: Workplace, job: Job[P], snapshot: Snapshot, report: JobReport, *, preview: bool = False
+    job: Job[P], snapshot: Snapshot, report: JobReport, *, preview: bool = False
 ) -> JobReport:
     """What the job is going to do; nothing is written."""
     plan = job.plan(snapshot)

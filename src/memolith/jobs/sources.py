@@ -72,7 +72,7 @@ def statements(path: str, data: bytes) -> Iterator[Statement]:
 def _prose(document: Document, records: set[int], note: Record | None) -> Iterator[Statement]:
     raw = [line.data for line in document.lines]
     generated = generated_lines(raw)
-    skipped = _lines_above(document.path, document.data)
+    skipped = _lines_above(document.data)
     lines = [
         # A broken record is not prose: it may have been a secret.
         ""
@@ -90,7 +90,7 @@ def _prose(document: Document, records: set[int], note: Record | None) -> Iterat
         )
 
 
-def _lines_above(path: str, data: bytes) -> int:
+def _lines_above(data: bytes) -> int:
     """How many lines at the top are front matter or our template."""
     parts = split_note(data)
     if parts is None:
