@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
-from unittest.mock import patch
 
 import pytest
 
@@ -18,7 +17,7 @@ from memolith.config.sections import SETTINGS
 from memolith.errors import RefusedError, WriterBusyError
 from memolith.files.folder import Folder
 from memolith.files.locks import WriterLock
-from tests.embed.test_quality import SlowReader
+from tests.embed.test_quality import slow_reader
 from tests.ingest import effects as index_effects
 from tests.lifecycle import dream_effects
 from tests.lifecycle import effects as lifecycle_effects
@@ -112,7 +111,7 @@ def warnings_of_a_search(memory: Memory) -> object:
 
 def ranked_again_by_a_slow_model(memory: Memory) -> object:
     memory.remember_many([f"The tea in tin {number} is green" for number in range(30)])
-    with patch("memolith.finder.choose_reranker", lambda _: SlowReader()):
+    with slow_reader():
         return memory.search("green tea", 30).warnings
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import socket
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -133,16 +135,23 @@ class SlowReader:
         return np.array([-len(text) for text in texts], np.float32)
 
 
-def test_when_time_is_up_the_rest_keeps_its_order_and_that_is_said(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@contextmanager
+def slow_reader() -> Iterator[None]:
+    """Searches with that model, by a clock that it moves on."""
     slow = SlowReader()
-    monkeypatch.setattr("memolith.finder.choose_reranker", lambda _: slow)
-    monkeypatch.setattr("memolith.clock.monotonic", lambda: time.monotonic() + slow.waited)
+    with (
+        patch("memolith.finder.choose_reranker", lambda _: slow),
+        patch("memolith.clock.monotonic", lambda: time.monotonic() + slow.waited),
+    ):
+        yield
+
+
+def test_when_time_is_up_the_rest_keeps_its_order_and_that_is_said(tmp_path: Path) -> None:
     texts = [f"The tea in tin {number} is green{'!' * number}" for number in range(40)]
     with Memory(tmp_path, settings={"search.rerank_seconds": 60}) as memory:
         memory.remember_many(texts)
-        found = memory.search("green tea", 40)
+        with slow_reader():
+            found = memory.search("green tea", 40)
         assert any("16 hits were ranked again within 60 s" in one for one in found.warnings)
         lengths = [len(hit.text) for hit in found.hits]
         assert len(lengths) == 40
