@@ -96,7 +96,11 @@ def test_a_file_that_holds_nothing_of_the_job_is_not_said_to_be_put_back(grown: 
     undo = grown.jobs.undo(report.id)
     assert lines_of(grown, LONG) == ["Only mine"]
     assert LONG not in undo.files
-    assert [one for one in undo.warnings if f"wrote into {LONG} stands there any more" in one]
+    assert [
+        one
+        for one in undo.warnings
+        if f"{LONG} no longer contains any line that the job wrote" in one
+    ]
 
 
 def test_a_promoted_line_that_was_edited_stays_and_the_others_go(life: Life) -> None:

@@ -248,7 +248,7 @@ def _kept_lines(files: Mapping[str, TakenBack]) -> Iterator[str]:
             numbers[_MOST_NAMED:] = [f"and {len(numbers) - _MOST_NAMED:,} more"]
         were, they = ("were", "they were") if len(numbers) > 1 else ("was", "it was")
         if file.nothing_stood:
-            yield f"No line that the job wrote into {path} stands there any more: it was left as it is."
+            yield f"{path} no longer contains any line that the job wrote; it was left as it is."
         elif numbers:
             yield (
                 f"{path}{', '.join(numbers)} {were} changed or added since among the lines of this job,"
