@@ -68,7 +68,7 @@ class Folder(AbstractContextManager["Folder"]):
         if sharing := shared.get(root):
             try:
                 sharing.refresh(self)
-            except BaseException:
+            except BaseException:  # also Ctrl-C: nobody would close the handles; raised again
                 self.close()
                 raise
 

@@ -48,7 +48,7 @@ class OwnerLock(AbstractContextManager["OwnerLock"]):
                     if self.sharing:
                         self.sharing.take(folder, path, max(0.0, deadline - clock.monotonic()))
                     return
-            except BaseException:  # Ctrl-C: nobody would free the lock
+            except BaseException:  # also Ctrl-C: nobody would free the lock; raised again
                 close_handle(self._fd)
                 raise
             close_handle(self._fd)

@@ -27,7 +27,7 @@ _NUMBERS = (
 _COLUMNS = {**dict.fromkeys(_NUMBERS, np.int64), "length": np.float32, "secret": np.bool_}
 # What is worked out from these: the group is a chat or a file, 0 for none.
 _DERIVED = {"group": np.int64, "alive": np.bool_, "scale": np.float32, "tokens": np.object_}
-# How many bytes of tokens a chunk has stands in front of its columns.
+# A row: the key of the chunk, how many bytes its tokens take, then its columns.
 _ROW = np.dtype([("key", np.int64), ("tokens", np.int32), *_COLUMNS.items()])
 _SELECT = (
     "SELECT key, length(tokens), record, expires, file,"

@@ -354,7 +354,7 @@ def has_index(folder: str) -> bool:
 
 
 def is_damaged(folder: str) -> bool:
-    """Whether the index in a folder would be made anew by who opens it; all of it is checked."""
+    """Whether opening the index in this folder would rebuild it; every page is checked."""
     folder = resolve(folder)
     try:
         with closing(_connect(_path_of(folder, _numbers(folder)[0]))) as connection:

@@ -55,7 +55,7 @@ class _Written:
     """A group with its text."""
 
     group: Group
-    statements: Sequence[Statement]  # what is told of the records
+    statements: Sequence[Statement]  # the lines of the summary
     summary: Record | None  # none if they leave MEMORY.md without one
 
 

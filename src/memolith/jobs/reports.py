@@ -285,7 +285,7 @@ class FlushReport(Plain):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FlushPrompt(Plain):
-    """What an agent is told that saves by itself."""
+    """The prompt for an agent that saves by itself."""
 
     prompt: str
 

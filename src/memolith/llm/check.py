@@ -59,7 +59,7 @@ class CheckedWriter:
     def write(
         self, statements: Sequence[Statement], max_chars: int, *, may_be_sent: bool = True
     ) -> tuple[Sequence[Statement], bool]:
-        """What is told of these, oldest first, and whether the model wrote any of it.
+        """The summary lines of these statements, oldest first, and whether the model wrote any of it.
 
         The rules tell of what the lines of the model leave out.
         """
