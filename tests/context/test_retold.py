@@ -81,10 +81,10 @@ def test_two_summaries_of_the_same_are_told_once_and_without_other_lines(
 def test_what_is_near_by_its_meaning_alone_is_told_whole_and_with_the_least_trust() -> None:
     text = "## Summary\n\n- 2026-08-01 Marta paid. [user: aaaaaaaa]\n- 2026-08-02 Ana left. [agent: bb]"
     hit = Hit(citation=Citation("LONGMEMORY.md", 7, 10), text=text, score=1.0)
-    (kept,) = without_retold([hit], "who settled the bill?", (), lambda _: set())
+    (kept,) = without_retold([hit], "who settled the bill?", ())
     assert kept.text == "2026-08-01 Marta paid.\n2026-08-02 Ana left."
     assert kept.channel == "agent"
-    (kept,) = without_retold([hit], "what did Marta pay?", (), lambda _: set())
+    (kept,) = without_retold([hit], "what did Marta pay?", ())
     assert (kept.text, kept.channel) == ("2026-08-01 Marta paid.", "user")
 
 

@@ -166,7 +166,8 @@ def test_a_heading_goes_with_what_stands_below_it_and_marks_of_jobs_are_left_out
             "<!-- memolith:dream 2026-11-03 dropped=ab,cd -->\n## Promoted by dreaming (2026-11-03)",
             "- Cookie is a dog *(score: 0.9, source: memory/a.md#L1)*\n<!-- /memolith:dream -->",
             "## Nothing below",
-        ]
+        ],
+        (1.0, 1_000),
     )
     assert [piece.text for piece in pieces] == [
         "# People\n- Ana\n  has a badge",

@@ -28,10 +28,6 @@ CONFIG = with_values({}).context
 NOTHING = SearchResult(hits=())
 
 
-def no_secrets(_: object) -> set[str]:
-    return set()
-
-
 SKIPPED = {
     "it is empty": ["", "   ", "\n\t"],
     "it is a command": [
@@ -73,7 +69,7 @@ def test_nothing_is_searched_for_a_message_that_is_skipped() -> None:
     def search(*_: object) -> SearchResult:
         raise AssertionError("searched")
 
-    found = turn_context(Turn(message="thanks"), CONFIG, search, Filters(), Known(()), no_secrets)
+    found = turn_context(Turn(message="thanks"), CONFIG, search, Filters(), Known(()))
     assert (found.text, found.skipped) == ("", "it is a greeting or a short answer")
 
 
@@ -116,7 +112,7 @@ def searching(*hits: Hit, experiences: tuple[Hit, ...] = ()) -> object:
 
 def handed(search: object, **more: object) -> object:
     turn = Turn(**{"message": "Which port does staging use?", **more})
-    return turn_context(turn, CONFIG, search, Filters(), Known(turn.known), no_secrets)
+    return turn_context(turn, CONFIG, search, Filters(), Known(turn.known))
 
 
 def test_a_memory_is_a_line_with_category_source_trust_and_day() -> None:
@@ -292,7 +288,7 @@ def test_places_are_named_as_the_setting_says(citations: str, kind: str, place: 
     config = with_values({"context.citations": citations}).context
     turn = Turn(message="Which port does staging use?", kind=kind)
     search = searching(hit(1, sensitivity="public"))
-    text = turn_context(turn, config, search, Filters(), Known(()), no_secrets).text
+    text = turn_context(turn, config, search, Filters(), Known(())).text
     assert f"- [fact] memory number 1. ⟨{place} · user · 2026-11-15⟩\n" in text
     # Whatever it names, it is known again when it comes back as a new memory.
     assert without_recalled(text.splitlines()[5]) == ""

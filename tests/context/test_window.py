@@ -23,7 +23,7 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
     Memory(root).init()
     chance = random.Random(3)
     with (root / "MEMORY.md").open("ab") as file:
-        for number in range(3_000):
+        for number in range(1_800):
             text = f"{number} " + "word " * (chance.choice((1, 10, 40)) if number % 97 else 4_000)
             record = Record(
                 id=f"{number:08}-0000-4000-8000-000000000000",

@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, replace
-from datetime import date, timedelta
+from datetime import timedelta
 from hashlib import blake2b
 from typing import Generic, TypeVar
 
@@ -21,8 +21,6 @@ from memolith.context.known import Known, ids_at
 from memolith.context.turn import Ask, Turn, turn_context
 from memolith.errors import MemolithError
 from memolith.files.disk_view import StoreVersion
-from memolith.files.folder import Folder
-from memolith.files.ledger import Ledger, logs_around
 from memolith.results import Filters, Hit, SearchResult, TurnContext
 from memolith.store import Store
 
@@ -146,7 +144,7 @@ class Recaller:
 
         def make() -> TurnContext:
             known = Known((*turn.known, *ids_at(turn.known, self._store.root)))
-            found = turn_context(turn, self.config, self._ask, filters, known, self._secret_on)
+            found = turn_context(turn, self.config, self._ask, filters, known)
             self._store.note_shown((*found.hits, *found.experiences), turn.message, "context")
             return found
 
@@ -162,10 +160,6 @@ class Recaller:
                 and self._will_hold((*context.hits, *context.experiences))
             ),
         )
-
-    def _secret_on(self, days: Collection[date]) -> Collection[str]:
-        with Folder(self._store.root) as folder:
-            return Ledger.of(folder, logs_around(days)).secret
 
     def _will_hold(self, hits: Iterable[Hit]) -> bool:
         """Whether none of them expires as long as the answer may be given."""

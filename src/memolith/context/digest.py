@@ -6,11 +6,9 @@ import re
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import date
 from functools import partial
 from itertools import chain, islice
 
-from memolith.context.sharing import TakenBack
 from memolith.results import Hit, TurnContext
 from memolith.text.budget import estimate_tokens
 from memolith.text.cleaning import one_line, shown_path
@@ -183,30 +181,24 @@ def _fullest(places: Sequence[tuple[int, int]], reach: int) -> int:
     return max((at for at, _ in places), key=words_from, default=0)
 
 
-SecretOn = Callable[[Collection[date]], Collection[str]]
+def without_retold(hits: Sequence[Hit], question: str, past: Collection[str]) -> list[Hit]:
+    """The hits; of summaries those of their lines that help, hold, and are told by no other hit.
 
-
-def without_retold(
-    hits: Sequence[Hit], question: str, past: Collection[str], secret_on: SecretOn
-) -> list[Hit]:
-    """The hits, summaries with those of their lines that are left.
-
-    `past` are short ids of superseded records, `secret_on` gives the ids of secret ones of some days.
+    `past` are short ids of superseded records. Lines about secret records were hidden by the search.
     """
-    lines_of = [_lines(hit) for hit in hits]
-    days = {line.day for lines in lines_of for line in lines}
-    if not days:
-        return list(hits)
-    taken_back = TakenBack(secret_on(days), past)
-    both = list(zip(hits, lines_of, strict=True))
-    told = {short_id(hit.record_id or "") for hit, lines in both if not lines}
+    asked = Asked(question)
+    told = {short_id(hit.record_id) for hit in hits if hit.record_id and not _lines(hit)}
     kept: list[Hit] = []
-    for hit, lines in both:
-        about = _about(question, lines, hides=HIDDEN in hit.text)
+    for hit in hits:
+        lines = _lines(hit)
+        # One that is near by its meaning alone is told whole, but not if what was found is hidden.
+        about = [line for line in lines if asked.share(line.text)]
         left = [
-            line for line in about if told.isdisjoint(line.ids) and not taken_back.has_any(line.ids)
+            line
+            for line in (about if about or HIDDEN in hit.text else lines)
+            if told.isdisjoint(line.ids) and not set(past).issuperset(line.ids)
         ]
-        told.update(chain.from_iterable(line.ids for line in left))
+        told.update(name for line in left for name in line.ids)
         if left or not lines:
             kept.append(_with_lines(hit, left) if left else hit)
     return kept
@@ -217,16 +209,6 @@ def _lines(hit: Hit) -> list[SummaryLine]:
     found = filter(None, (read_line(line.strip()) for line in hit.text.split("\n")))
     is_record = hit.category == "compaction"  # else those of the long memory say whose words
     return [line for line in found if line.ids and (is_record or line.said_by)]
-
-
-def _about(question: str, lines: Sequence[SummaryLine], *, hides: bool) -> Iterable[SummaryLine]:
-    """Those with a word of the question; all of them if it is near by its meaning alone.
-
-    Where a secret is hidden, that may be what was found, and the others were not asked for.
-    """
-    asked = Asked(question)
-    about = [line for line in lines if asked.share(line.text)]
-    return about if about or hides else lines
 
 
 def _with_lines(hit: Hit, lines: Sequence[SummaryLine]) -> Hit:

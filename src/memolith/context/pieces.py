@@ -9,19 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import date, datetime
-from functools import cache
 from typing import Any
 
 from memolith.context.sharing import Piece
-from memolith.text.lines import HEADING, TRAILER, SummaryLine, read_line, read_promoted, short_id
+from memolith.text.lines import TRAILER, SummaryLine, read_line, read_promoted, short_id
 from memolith.text.quotation import quoted, quoted_line, source
 from memolith.types import PROTECTED, REPEATS, Record
 from memolith.visibility import Patterns, trust_label
 
 MAX_CHARS = 1_200  # of a record or a line; more of them is cut, at the end of a word
-# What a record is worth at first, and after how many days half of it: protected, plain, repeating.
-_WORTH = {"protected": (1.0, 365.0), "plain": (0.8, 30.0), "repeats": (0.5, 7.0)}
-_WORTH_OF_SUMMARY = (0.7, 180.0)
+# What something is worth at first, and after how many days half of it.
+_PROTECTED, _PLAIN, _REPEATING = (1.0, 365.0), (0.8, 30.0), (0.5, 7.0)
+_SUMMARY = (0.7, 180.0)
 _SAME_SESSION = 1.5
 _MARKS = ("<!-- memolith:", "<!-- /memolith:")  # around what jobs write; they tell an agent nothing
 _BULLETS = ("- ", "* ", "+ ")
@@ -45,39 +44,39 @@ class PieceMaker:
 
     def of_record(self, record: Record) -> list[Piece]:
         """The record; of a summary each line, and what else somebody wrote into it."""
-        if record.category != "compaction":
-            return [self._whole(record, record.text)]
-        pieces, others = list[Piece](), list[str]()
         said_by = trust_label(record.provenance.channel, self.external)
+        if record.category != "compaction":
+            return [self._whole(record, record.text, said_by)]
+        pieces, others = list[Piece](), list[str]()
         for number, line in enumerate(record.text.split("\n")):
             found = read_line(line.strip())
             if found is not None:
-                value = _faded(*_WORTH_OF_SUMMARY, (self.today - found.day).days)
+                value = _faded(*_SUMMARY, (self.today - found.day).days)
                 pieces.append(_of_line(record.category, found, said_by, value, record.id))
             elif number or not line.startswith(_TITLE):
                 others.append(line)
         rest = "\n".join(others).strip()
-        return [*pieces, self._whole(record, rest)] if rest else pieces
+        return [*pieces, self._whole(record, rest, said_by)] if rest else pieces
 
-    def _whole(self, record: Record, text: str) -> Piece:
-        kind, name = record.category, short_id(record.id)
+    def _whole(self, record: Record, text: str, said_by: str) -> Piece:
+        kind, name, origin = record.category, short_id(record.id), None
+        repeats = _REPEATING if kind in REPEATS else _PLAIN
         days = (self.now - record.created).total_seconds() / 86_400
-        value = _faded(*_worth_of(kind), days)
+        value = _faded(*(_PROTECTED if kind in PROTECTED else repeats), days)
         if record.session == self.session:
             value *= _SAME_SESSION
-        origin = None
         if kind == "experience":  # its section says so: show what it was made of
             kind = str(record.metadata.get("category") or kind)
             origin = record.metadata.get("source")
-        said_by = trust_label(record.provenance.channel, self.external)
+        is_copy = isinstance(origin, str)
         return _piece(
             kind,
             text,
             (name, said_by, self.day_of(record.created).isoformat()),
             value,
             record_id=record.id,
-            names=(short_id(origin) if isinstance(origin, str) else name,),
-            retells=isinstance(origin, str),
+            names=(short_id(str(origin)) if is_copy else name,),
+            retells=is_copy,
         )
 
 
@@ -85,11 +84,10 @@ def _of_line(
     kind: str, line: SummaryLine, said_by: str, value: float, record_id: str = ""
 ) -> Piece:
     """A line of a summary, with the records that said it as its source."""
-    named = ", ".join(line.names) or short_id(record_id)
     return _piece(
         kind,
         line.text,
-        (named, said_by, str(line.day)),
+        (", ".join(line.names) or short_id(record_id), said_by, str(line.day)),
         value,
         record_id=record_id,
         names=line.ids,
@@ -105,17 +103,8 @@ def _piece(kind: str, text: str, known: tuple[str, ...], value: float, **more: A
     return Piece(line, value, says=_compared(shown), **more)
 
 
-@cache
-def _worth_of(category: str) -> tuple[float, float]:
-    repeats = "repeats" if category in REPEATS else "plain"
-    return _WORTH["protected" if category in PROTECTED else repeats]
-
-
 def of_prose(
-    paragraphs: Iterable[str],
-    worth: tuple[float, int] = (1.5, 2_000),
-    *,
-    newest_last: bool = False,
+    paragraphs: Iterable[str], worth: tuple[float, int], *, newest_last: bool = False
 ) -> list[Piece]:
     """What a person wrote, and what jobs did. The first is worth most, but of a log the last.
 
@@ -125,67 +114,49 @@ def of_prose(
     before = 0
     stretches = list(_stretches(paragraphs))
     for above, stretch in reversed(stretches) if newest_last else stretches:
-        value = worth[0] / (1 + before / worth[1])
-        piece = _promoted(stretch, value) or _summarised(stretch, value) or _by_hand(stretch, value)
-        text = above + piece.text
-        if text.strip():
-            pieces.append(replace(piece, text=text))
+        piece = _of_stretch(stretch, worth[0] / (1 + before / worth[1]))
+        pieces.append(replace(piece, text=above + piece.text))
         before += len(stretch)
     return pieces[::-1] if newest_last else pieces
 
 
-def _by_hand(stretch: str, value: float) -> Piece:
-    """Lines as they are, except one that is longer than anybody reads."""
-    told = _compared(quoted_line(stretch.removeprefix("- "), MAX_CHARS))
-    is_long = len(stretch) > MAX_CHARS
-    return Piece(quoted_line(stretch, MAX_CHARS) if is_long else quoted(stretch), value, says=told)
-
-
-def _summarised(stretch: str, value: float) -> Piece | None:
-    """A line that compaction wrote: it names the records that said it."""
-    line = read_line(stretch)
-    if line is None or not line.ids:
-        return None
-    return _of_line("summary", line, line.said_by or _NOT_SAID, value)
-
-
-def _promoted(stretch: str, value: float) -> Piece | None:
-    """A fact that dreaming copied; it is told with the words of whoever said it."""
+def _of_stretch(stretch: str, value: float) -> Piece:
+    """A line that a job wrote, with the words of whoever said it; any other lines as they are."""
     fact = read_promoted(stretch) if TRAILER in stretch else None
-    if fact is None:
-        return None
-    name = short_id(fact.record_id)
-    # Of a note several facts may have been promoted, and each is told.
-    names = (name,) if name and not fact.is_of_note else ()
-    known = (name or quoted_line(fact.source, MAX_CHARS // 2), fact.said_by)
-    return _piece(
-        "promoted", fact.text, known, value, record_id=fact.record_id, names=names, retells=True
-    )
+    if fact is not None:
+        name = short_id(fact.record_id)
+        # Of a note several facts may have been promoted, and each is told.
+        names = (name,) if name and not fact.is_of_note else ()
+        known = (name or quoted_line(fact.source, MAX_CHARS // 2), fact.said_by)
+        more = {"record_id": fact.record_id, "names": names, "retells": True}
+        return _piece("promoted", fact.text, known, value, **more)
+    line = read_line(stretch)
+    if line is not None and line.ids:
+        return _of_line("summary", line, line.said_by or _NOT_SAID, value)
+    # Only a line that is longer than anybody reads is cut.
+    text = quoted_line(stretch, MAX_CHARS) if len(stretch) > MAX_CHARS else quoted(stretch)
+    return Piece(text, value, says=_compared(quoted_line(stretch.removeprefix("- "), MAX_CHARS)))
 
 
 def _stretches(paragraphs: Iterable[str]) -> Iterator[tuple[str, str]]:
     """Whole lines that belong together: a list item, a short paragraph; and the headings above it."""
     above = ""
     for paragraph in paragraphs:
-        lines = list[str]()
-        after_mark = False
+        block, after_mark = "", False
         for line in paragraph.split("\n"):
             is_heading, is_mark = line.startswith("#"), line.startswith(_MARKS)
-            too_long = sum(len(one) + 1 for one in lines) + len(line) > MAX_CHARS
-            is_new = is_heading or is_mark or too_long or line.startswith(_BULLETS)
-            if lines and (is_new or TRAILER in lines[-1]):  # a promoted fact is one line
-                yield above, "\n".join(lines)
-                above, lines = "", []
-            if is_heading and not after_mark and not line.startswith(HEADING):
-                if len(above) > MAX_CHARS // 4:  # more headings than stand above anything
-                    yield "", above.rstrip("\n")
-                    above = ""
-                above += f"{quoted_line(line, MAX_CHARS // 2)}\n"
-            elif not is_heading and not is_mark:
-                lines.append(line)
+            begins = is_heading or is_mark or line.startswith(_BULLETS)
+            # A promoted fact is one line.
+            if block and (begins or TRAILER in block or len(block) + len(line) > MAX_CHARS):
+                yield above, block
+                above, block = "", ""
+            if is_heading:
+                above += "" if after_mark else f"{quoted_line(line, MAX_CHARS // 2)}\n"
+            elif not is_mark:
+                block += f"\n{line}" if block else line
             after_mark = is_mark
-        if lines:
-            yield above, "\n".join(lines)
+        if block:
+            yield above, block
             above = ""
     if above:
         yield "", above.rstrip("\n")

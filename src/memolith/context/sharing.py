@@ -6,15 +6,13 @@ What two layers have is shown by one of them.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from typing import NamedTuple
 
-from memolith.text.lines import short_id
 
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Piece:
     """Something that is shown whole or not at all; of two, the more valuable is shown first."""
 
@@ -53,14 +51,6 @@ def shares(wanted: Mapping[str, int], weights: Mapping[str, float], budget: int)
     return given
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Candidate:
-    layer: str
-    at: int  # its place in the layer
-    piece: Piece
-    cost: int
-
-
 def choose(
     layers: Mapping[str, Sequence[Piece]],
     weights: Mapping[str, float],
@@ -72,37 +62,31 @@ def choose(
     What several layers tell is the first one's that has it itself, or else the first one's that
     retells it; if that has no room, whoever has.
     """
-    candidates = [
-        _Candidate(name, at, piece, cost(f"{piece.text}\n"))
-        for name, pieces in layers.items()
-        for at, piece in sorted(enumerate(pieces), key=lambda one: -one[1].value)
-    ]
+    layer_of = {piece: name for name, pieces in layers.items() for piece in pieces}
+    costs = {piece: cost(f"{piece.text}\n") for piece in layer_of}
+    by_value = sorted(layer_of, key=lambda piece: -piece.value)
+    by_layer = [one for name in layers for one in by_value if layer_of[one] == name]
     told = _Told()
     # What would be shown if there were room for everything: records before what retells them.
-    own = [
-        one for one in sorted(candidates, key=lambda one: one.piece.retells) if told.adds(one.piece)
-    ]
+    own = [piece for piece in sorted(by_layer, key=lambda one: one.retells) if told.adds(piece)]
     wanted = dict.fromkeys(layers, 0)
-    for one in own:
-        wanted[one.layer] += one.cost
+    for piece in own:
+        wanted[layer_of[piece]] += costs[piece]
     given = shares(wanted, weights, budget)
-    told, chosen, rest = _Told(), set[_Candidate](), budget
-    for one in own:
-        if one.cost <= given[one.layer] and told.adds(one.piece):
-            chosen.add(one)
-            given[one.layer] -= one.cost
-            rest -= one.cost
-    for one in sorted(candidates, key=lambda one: -one.piece.value):
-        if one.cost <= rest and one not in chosen and told.adds(one.piece):
-            chosen.add(one)
-            rest -= one.cost
-    left_out = Counter(
-        one.layer for one in candidates if one not in chosen and told.adds(one.piece, in_part=True)
-    )
-    shown = sorted(chosen, key=lambda one: one.at)
+    told, shown = _Told(), set[Piece]()
+    for piece in own:
+        if costs[piece] <= given[layer_of[piece]] and told.adds(piece):
+            shown.add(piece)
+            given[layer_of[piece]] -= costs[piece]
+    rest = budget - sum(costs[piece] for piece in shown)
+    for piece in by_value:
+        if costs[piece] <= rest and piece not in shown and told.adds(piece):
+            shown.add(piece)
+            rest -= costs[piece]
+    left_out = Counter(layer_of[one] for one in by_layer if one not in shown and told.adds(one))
     return {
-        name: Chosen([one.piece for one in shown if one.layer == name], left_out[name])
-        for name in layers
+        name: Chosen([one for one in pieces if one in shown], left_out[name])
+        for name, pieces in layers.items()
     }
 
 
@@ -114,36 +98,13 @@ class _Told:
     retold: set[str] = field(default_factory=set)
     records: set[str] = field(default_factory=set)
 
-    def adds(self, piece: Piece, *, in_part: bool = False) -> bool:
-        """Add a piece unless a part of it would be shown twice; `in_part`, unless all of it is shown."""
+    def adds(self, piece: Piece) -> bool:
+        """Add a piece unless a part of it would be shown twice."""
         # Two records are never told apart by short ids alone: some ids begin with the time.
-        shown = self.retold | self.records if piece.retells else self.retold
-        if in_part:
-            is_shown = bool(piece.names) and shown.issuperset(piece.names)
-        else:
-            is_shown = not shown.isdisjoint(piece.names)
-        if is_shown or piece.says in self.texts:
+        shown = (self.retold, self.records) if piece.retells else (self.retold,)
+        if piece.says in self.texts or not all(one.isdisjoint(piece.names) for one in shown):
             return False
         if piece.says:
             self.texts.add(piece.says)
         (self.retold if piece.retells else self.records).update(piece.names)
         return True
-
-
-class TakenBack:
-    """Which pieces go by the records that are secret or superseded."""
-
-    def __init__(self, secret: Collection[str], replaced: Collection[str]) -> None:
-        """Summaries know records by short ids only."""
-        self._gone = {*secret, *replaced}
-        self._secret, self._replaced = set(map(short_id, secret)), set(map(short_id, replaced))
-
-    def has(self, piece: Piece) -> bool:
-        """Whether all or a part of it must not be told."""
-        return piece.record_id in self._gone or (piece.retells and self.has_any(piece.names))
-
-    def has_any(self, names: Collection[str]) -> bool:
-        """Whether what these records say, by short ids, must not be told or holds no more."""
-        return bool(names) and (
-            not self._secret.isdisjoint(names) or self._replaced.issuperset(names)
-        )

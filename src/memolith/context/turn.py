@@ -9,7 +9,7 @@ from itertools import chain
 
 from memolith.config.sections import ContextConfig
 from memolith.context.deadline import in_time
-from memolith.context.digest import SecretOn, digest, without_retold
+from memolith.context.digest import digest, without_retold
 from memolith.context.known import Known
 from memolith.errors import RefusedError
 from memolith.files import gate
@@ -60,12 +60,8 @@ def turn_context(
     ask: Ask,
     filters: Filters,
     known: Known,
-    secret_on: SecretOn,
 ) -> TurnContext:
-    """Look for what helps with a message. What is not found in time is said in the warnings.
-
-    `secret_on` gives the ids of the records of some days that are marked secret.
-    """
+    """Look for what helps with a message. What is not found in time is said in the warnings."""
     check_is_session_kind(turn.kind)
     reason = skip_reason(turn.message) if config.enabled else "context.enabled is off"
     if reason:
@@ -99,7 +95,7 @@ def turn_context(
     past = frozenset[str]().union(*(answer.past for answer in found))
     shown = digest(
         queries[0],
-        without_retold(memories, queries[0], past, secret_on),
+        without_retold(memories, queries[0], past),
         list(_once(chain.from_iterable(answer.hits for answer in found[1:]))),
         config.turn_tokens if turn.max_tokens is None else max(0, turn.max_tokens),
         cited=config.citations == "on" or (config.citations == "auto" and turn.kind != "group"),
