@@ -144,7 +144,7 @@ def test_what_a_job_appended_goes_also_when_an_editor_took_its_line_end() -> Non
     change = replaced("memory/2026-04-09.md", b"one\n", b"one\njob\n")
     assert change is not None
     undo = undone(change, b"one\nmine\njob")
-    assert (undo.data, undo.nothing_stood) == (b"one\nmine\n", False)
+    assert undo.data == b"one\nmine\n"
 
 
 def test_lines_that_were_moved_or_parted_are_found() -> None:

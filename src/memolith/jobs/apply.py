@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import filterfalse
 from typing import Any
@@ -15,7 +15,16 @@ from memolith.files.ledger import is_output, note_archive
 from memolith.files.locks import JOB_LOCK, OwnerLock
 from memolith.files.notes import records_in
 from memolith.files.transaction import Transaction
-from memolith.jobs.changes import TakenBack, applied, lines_of, only_appends, undone
+from memolith.jobs.changes import (
+    TakenBack,
+    applied,
+    lines_of,
+    lost_additions,
+    not_as_planned,
+    only_appends,
+    split_lines,
+    undone,
+)
 from memolith.jobs.history import (
     DECLINED,
     encode_report,
@@ -39,8 +48,8 @@ Check = Callable[[Sequence[Change]], None]  # raises if what would be told does 
 def apply_changes(place: Workplace, report: JobReport, job: Job[P], require: Check) -> JobReport:
     """Backup, archive, replace, verify, else restore.
 
-    Raises FileChangedError when a file no longer begins with what the plan was made on, or when `require`
-    does: nothing was changed then.
+    Raises FileChangedError when a file no longer begins with what the plan was made on, when `require` does,
+    or when somebody edits a file at the very moment: nothing was changed then.
     """
     with place.writing() as transaction:
         folder = transaction.folder
@@ -61,12 +70,18 @@ def apply_changes(place: Workplace, report: JobReport, job: Job[P], require: Che
         job.keep_state(transaction, after, is_skipped=False)
         transaction.commit()
         found = {path: folder.read(path) or b"" for path in after}
-        problem = _not_as_written(done, found, after) or _problem(job, folder, before, found)
+        edited = next((one.path for one in done.changes if not _is_written(one, found, after)), "")
+        problem = _problem(job, folder, before, found)
         prune_backups(folder, place.config.store.backups_kept)
         prune_jobs(folder)
-    if problem:
-        archives = {one.path: found[one.path] for one in done.changes if _is_archived(one)}
-        return _restore(place, job, done, problem, after | archives)
+    if edited or problem:
+        _put_back_at_once(place, job, done, problem)
+        if edited:
+            raise not_as_planned(edited)
+        raise JobFailedError(
+            f"{problem}; every file was put back.",
+            hint=f"What stood there is in backup {done.backup}.",
+        )
     return done
 
 
@@ -136,13 +151,12 @@ def undo_job(
     with place.reading() as folder, alone(folder), place.writing() as transaction:
         report = require_status(find_job(folder, job_id, "done"), "undone")
         check(report)
-        stamps = {path: folder.stamp(path) for path in report.files}
-        now = {path: folder.read(path) for path in stamps}
+        now, stamps = _look(folder, report)
         files = _put_back(transaction, report, now, stamps)
         backup = _save(folder, now, f"undo-{report.job}", place)
         # The warnings of before were about what is taken back.
-        told = tuple(_kept_lines(files))
-        undo = replace(report, status="undone", warnings=told, backup=backup)
+        told = (_kept_lines(one, now[one.path], files[one.path]) for one in report.changes)
+        undo = replace(report, status="undone", warnings=tuple(filter(None, told)), backup=backup)
         names = _covered(report, kinds)
         note_undone(transaction, report.job, names)
         if report.job in kinds:
@@ -152,6 +166,12 @@ def undo_job(
         prune_backups(folder, place.config.store.backups_kept)
         changed = (one for one in report.changes if files[one.path].data != (now[one.path] or b""))
         return replace(undo, changes=tuple(changed))
+
+
+def _look(folder: Folder, report: JobReport) -> tuple[Contents, Mapping[str, Stamp | None]]:
+    """The files of a job as they are, with the stamps they had before."""
+    stamps = {path: folder.stamp(path) for path in report.files}
+    return {path: folder.read(path) for path in stamps}, stamps
 
 
 def _put_back(
@@ -167,7 +187,7 @@ def _put_back(
             hint=f"Write there again what the job wrote, the lines with + of: memolith jobs diff {report.id};"
             " then undo it. If a newer job changed them, undo that one first: memolith jobs list",
         ) from error
-    _check_newer_jobs(transaction.folder, report, files)
+    _check_newer_jobs(transaction.folder, report, now, files)
     for change in reversed(report.changes):
         path, data = change.path, files[change.path].data
         if change.created and not data:
@@ -222,16 +242,21 @@ def _is_archived(change: Change) -> bool:
     return is_inside or not is_output(path, data, records_in(path, data))
 
 
-def _check_newer_jobs(folder: Folder, report: JobReport, files: Mapping[str, TakenBack]) -> None:
+def _check_newer_jobs(
+    folder: Folder, report: JobReport, now: Contents, files: Mapping[str, TakenBack]
+) -> None:
     """Raise FileChangedError if it was a newer job, not a person, that touched the lines of this one."""
-    touched = {path: file.touched for path, file in files.items() if file.touched}
-    if not touched:
+    touched: dict[str, set[bytes]] = {}
+    for change in report.changes:
+        lines, theirs = split_lines(files[change.path].data), files[change.path].theirs
+        touched[change.path] = {lines[number - 1] for number in theirs}
+        touched[change.path] |= lost_additions(change, now[change.path] or b"")
+    if not any(touched.values()):
         return
     for job in newer_jobs(folder, report):
-        for change in job.changes:
-            if job.status == "done" and not touched.get(change.path, frozenset()).isdisjoint(
-                line for hunk in change.hunks for line in lines_of(hunk)
-            ):
+        for change in job.changes if job.status == "done" else ():
+            lines_of_job = [line for hunk in change.hunks for line in lines_of(hunk)]
+            if not touched.get(change.path, set()).isdisjoint(lines_of_job):
                 raise FileChangedError(
                     f"The newer job {job.id} changed lines of {change.path} that {report.id} wrote."
                     " Nothing was changed.",
@@ -240,36 +265,32 @@ def _check_newer_jobs(folder: Folder, report: JobReport, files: Mapping[str, Tak
                 )
 
 
-def _kept_lines(files: Mapping[str, TakenBack]) -> Iterator[str]:
-    """A sentence for each file where lines were kept, or where nothing of the job was left."""
-    for path, file in files.items():
-        numbers = [f"#L{number}" for number in file.theirs]
-        if len(numbers) > _MOST_NAMED:
-            numbers[_MOST_NAMED:] = [f"and {len(numbers) - _MOST_NAMED:,} more"]
-        were, they = ("were", "they were") if len(numbers) > 1 else ("was", "it was")
-        if file.nothing_stood:
-            yield f"{path} no longer contains any line that the job wrote; it was left as it is."
-        elif numbers:
-            yield (
-                f"{path}{', '.join(numbers)} {were} changed or added since among the lines of this job,"
-                f" so {they} kept."
-            )
+def _kept_lines(change: Change, now: bytes | None, file: TakenBack) -> str:
+    """A sentence if lines were kept, or if nothing of the job was left."""
+    numbers = [f"#L{number}" for number in file.theirs]
+    if len(numbers) > _MOST_NAMED:
+        numbers[_MOST_NAMED:] = [f"and {len(numbers) - _MOST_NAMED:,} more"]
+    were, they = ("were", "they were") if len(numbers) > 1 else ("was", "it was")
+    if numbers:
+        return (
+            f"{change.path}{', '.join(numbers)} {were} changed or added since among the lines of this job,"
+            f" so {they} kept."
+        )
+    if file.data == now and lost_additions(change, file.data):
+        return (
+            f"{change.path} no longer contains any line that the job wrote; it was left as it is."
+        )
+    return ""
 
 
 def _inserted(change: Change) -> bytes:
     return b"".join(hunk.inserted for hunk in change.hunks)
 
 
-def _not_as_written(done: JobReport, found: Mapping[str, bytes], after: Mapping[str, bytes]) -> str:
-    for change in done.changes:
-        data = found[change.path]
-        # A torn last line of an archive may have been moved out of the way: only our lines count.
-        whole = data == after[change.path] or (
-            _is_archived(change) and data.endswith(_inserted(change))
-        )
-        if not whole:
-            return f"{change.path} was not written as planned"
-    return ""
+def _is_written(change: Change, found: Mapping[str, bytes], after: Mapping[str, bytes]) -> bool:
+    """Whether a file is as planned; of an archive, of which a torn last line may have been moved, our lines."""
+    data = found[change.path]
+    return data == after[change.path] or (_is_archived(change) and data.endswith(_inserted(change)))
 
 
 def _problem(job: Job[P], folder: Folder, before: Contents, after: Contents) -> str:
@@ -281,35 +302,19 @@ def _problem(job: Job[P], folder: Folder, before: Contents, after: Contents) -> 
     return job.problem(reader(before), reader(after))
 
 
-def _restore(
-    place: Workplace, job: Job[P], done: JobReport, problem: str, written: Mapping[str, bytes]
-) -> JobReport:
-    """Put files back as they were, and behind it what was appended since; all is saved first.
+def _put_back_at_once(place: Workplace, job: Job[P], done: JobReport, problem: str) -> None:
+    """Take back what was just written; what somebody wrote at that very moment stays.
 
-    A file that does not begin with what we wrote has words of somebody else, and is left. Then all are: what
-    it lacks is in the others. The job is done, can be undone, and its report says so.
+    Raises JobFailedError if that is in the place of what the job took out: then the job can be undone later.
     """
     with place.writing() as transaction:
         folder = transaction.folder
-        report, stamps = job_path(done), {path: folder.stamp(path) for path in written}
-        now = {path: folder.read(path) or b"" for path in written}
+        now, stamps = _look(folder, done)
         _save(folder, now, f"failed-{done.job}", place)
-        theirs = [path for path in now if not now[path].startswith(written[path])]
-        if theirs:
-            warning = (
-                f"{theirs[0]} was edited at the moment the job was applied, and was left as it is."
-                f" If something is missing there, take the job back: memolith jobs undo {done.id}"
-            )
-            done = replace(done, warnings=(*done.warnings, warning))
-            transaction.replace(report, encode_report(done), folder.stamp(report))
-        else:
+        try:
             _put_back(transaction, done, now, stamps)
-            job.undo_state(transaction, _covered(done, {job.name: type(job)}))
-            transaction.remove(report, folder.stamp(report))
+        except FileChangedError as error:
+            raise JobFailedError(f"{problem} {error.message}".lstrip(), hint=error.hint) from error
+        job.undo_state(transaction, _covered(done, {job.name: type(job)}))
+        transaction.remove(job_path(done), folder.stamp(job_path(done)))
         transaction.commit()
-    if theirs:
-        return done
-    raise JobFailedError(
-        f"{problem}; every file was put back.",
-        hint=f"What stood there is in backup {done.backup}.",
-    )

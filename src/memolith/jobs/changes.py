@@ -13,7 +13,6 @@ from memolith.files.record_format import RecordFormatError, encode_json, parse_j
 from memolith.jobs.reports import Change, Hunk, Snapped
 
 _MARK_SIZE = 4  # bytes: they tell the lines of one file apart, and tell nothing of a line
-_HEADING = 1
 _ABOVE_AN_END = 20  # lines that are noted of a file that only grows: archives are long
 
 
@@ -145,6 +144,12 @@ def lines_of(hunk: Hunk) -> list[bytes]:
     return split_lines(hunk.removed) + split_lines(hunk.inserted)
 
 
+def lost_additions(change: Change, data: bytes) -> set[bytes]:
+    """The lines that a change wrote and that are no longer in the file."""
+    wrote = {line for line in inserted_lines([change]) if line.strip()}
+    return wrote.difference(map(_ended, split_lines(data)))
+
+
 def lost_lines(before: bytes, after: bytes, archive: bytes) -> set[bytes]:
     """The lines that have left a file and are not in its archive either."""
     old, new, kept = (
@@ -186,8 +191,6 @@ class TakenBack:
 
     data: bytes
     theirs: tuple[int, ...] = ()  # numbers of lines that others changed or added among the job's
-    touched: frozenset[bytes] = frozenset()  # those lines, and lines of the job that are gone
-    nothing_stood: bool = False  # none of the lines that the job wrote
 
 
 def undone(change: Change, current: bytes | None) -> TakenBack:
@@ -197,20 +200,13 @@ def undone(change: Change, current: bytes | None) -> TakenBack:
     wrote in the place of others were changed since, for both would be there then.
     """
     data = current or b""
-    if begins_with(data, change.after):
-        wrote, since = data[: change.after.size], data[change.after.size :]
-        old = b"".join(_with_hunks(split_lines(wrote), _reversed(change.hunks)))
-        if old and since[:1] not in (b"", b"\n") and wrote[-1:] in (b"", b"\n"):
-            old = _ended(old)  # that line had ended or had gone, and others wrote below it
-        return TakenBack(old + since)
-    ours = _new_lines(change)
-    if begins_with(data, change.before) and ours.isdisjoint(
-        map(_ended, split_lines(data[change.before.size :]))
-    ):  # taken back already, as by restoring a backup; or of what it added nothing is left
-        if only_appends(change):
-            return TakenBack(data, touched=ours, nothing_stood=True)
-        return TakenBack(data)
-    return _Edited(change, data).taken_back(ours)
+    if not begins_with(data, change.after):
+        return _Edited(change, data).taken_back()
+    wrote, since = data[: change.after.size], data[change.after.size :]
+    old = b"".join(_with_hunks(split_lines(wrote), _reversed(change.hunks)))
+    if old and since[:1] not in (b"", b"\n") and wrote[-1:] in (b"", b"\n"):
+        old = _ended(old)  # that line had ended or had gone, and others wrote below it
+    return TakenBack(old + since)
 
 
 class _Edited:
@@ -229,92 +225,68 @@ class _Edited:
                 if wrote[: len(back)] == [*map(_ended, back)]:  # it only ended them, to write below
                     start, back = start + len(back), []
                 self._hunks.append((range(start, len(self._old)), back))
-        self._new = list(map(_mark, self._lines))
-        self._now = _aligned(self._old, self._new)
-        others = set(range(len(self._new))).difference(self._now.values())
-        self._moved = {self._new[at]: at for at in others if self._lines[at].strip()}
+        new = list(map(_mark, self._lines))
+        self._now = _aligned(self._old, new)
+        self._others = set(range(len(new))).difference(self._now.values())
+        self._moved = {new[at]: at for at in self._others if self._lines[at].strip()}
 
-    def taken_back(self, wrote: frozenset[bytes]) -> TakenBack:
+    def taken_back(self) -> TakenBack:
         """Take out the lines of the job that are still there, and put back what it took out."""
-        edits, come = Edits(self._path, self._data), list[int]()  # a place for each line that comes
-        gone, theirs = set[int](), set[int]()
+        edits, gone, theirs = Edits(self._path, self._data), set[int](), set[int]()
         for numbers, back in self._hunks:
-            if not numbers and self._is_back(numbers.start, back):
-                continue
+            start, end = self._gap(numbers.start, numbers.stop)
+            if back and back in (self._lines[at : at + len(back)] for at in range(start, end)):
+                continue  # somebody has put it back already
             # One that was moved may be anywhere; of those that came in the place of others, all must be left.
-            found = {n: at for n in numbers if (at := self._found(n)) is not None}
-            is_left = any(self._lines[at].strip() for at in found.values()) and not back
-            if len(found) < len(numbers) and not is_left:
-                raise self._changed(next(n for n in numbers if n not in found))
-            place = min(found.values(), default=self._place(numbers.start))
-            edits.insert(place + 1, b"".join(back))
-            come += [place] * len(back)
-            gone |= set(found.values())
+            found = [at for number in numbers if (at := self._found(number)) is not None]
+            if back and len(found) < len(numbers):
+                raise self._changed(start)
+            edits.insert(min(found, default=self._place(numbers.start)) + 1, b"".join(back))
+            gone |= set(found)
             theirs |= self._among(numbers)
-        theirs -= gone
-        edits.remove(place + 1 for place in gone)
+        edits.remove(at + 1 for at in gone)
         *above, last = edits.lines() or [b""]
+        after, kept = [*map(_ended, above), last], {self._lines[at] for at in theirs - gone}
         return TakenBack(
-            b"".join([*map(_ended, above), last]),
-            tuple(
-                1 + at + sum(place <= at for place in come) - sum(place < at for place in gone)
-                for at in sorted(theirs)
-            ),
-            wrote.difference(map(_ended, self._lines)) | {self._lines[at] for at in theirs},
+            b"".join(after), tuple(number for number, line in enumerate(after, 1) if line in kept)
         )
-
-    def _is_back(self, at: int, back: list[bytes]) -> bool:
-        """Whether somebody else has put back what the job took out here."""
-        return any(self._lines[n : n + len(back)] == back for n in range(*self._gap(at)))
 
     def _found(self, number: int) -> int | None:
         """Where a line of the job is now: in its place, or else where somebody has moved it."""
         return self._now.get(number, self._moved.get(self._old[number]))
 
     def _among(self, numbers: range) -> set[int]:
-        """The lines among those of the job: at the edges, as many as are missing there."""
+        """The lines of others among those of the job: at the edges, as many as are missing there."""
         there = [number for number in numbers if number in self._now]
         if not there:
             return set()
-        first, last = there[0], there[-1]
-        start = max(self._gap(first)[0], self._now[first] - (first - numbers.start))
-        end = min(self._gap(last + 1)[1], self._now[last] + numbers.stop - last)
-        return {place for place in range(start, end) if self._lines[place].strip()}
+        first = self._now[there[0]] - (there[0] - numbers.start)
+        last = self._now[there[-1]] + numbers.stop - there[-1]
+        return {at for at in self._others if first <= at < last and self._lines[at].strip()}
 
-    def _around(self, at: int) -> tuple[int, int]:
-        """The nearest old lines above and below an old place that are still there."""
-        above, below = at - 1, at
-        while above >= 0 and above not in self._now:
-            above -= 1
-        while below < len(self._old) and below not in self._now:
-            below += 1
-        return above, below
-
-    def _gap(self, at: int) -> tuple[int, int]:
-        """The lines between these two."""
-        above, below = self._around(at)
-        return self._now.get(above, -1) + 1, self._now.get(below, len(self._lines))
+    def _gap(self, start: int, end: int) -> tuple[int, int]:
+        """The lines that are now between the nearest ones above and below that are still there."""
+        above = next((at for at in range(start - 1, -1, -1) if at in self._now), None)
+        below = next((at for at in range(end, len(self._old)) if at in self._now), None)
+        return (
+            0 if above is None else self._now[above] + 1,
+            len(self._lines) if below is None else self._now[below],
+        )
 
     def _place(self, at: int) -> int:
         """Above which line something belongs that was above this old line.
 
-        Lines in between were edited, removed or are new. It stays under its heading, and otherwise
-        as many lines from the last one that is the same as it was, or right above the next.
+        Right above the next one if that is still there, else as many lines as before below the last one.
         """
-        above, below = self._around(at)
-        start, end = self._gap(at)
-        before, edited = at - above - 1, below - above - 1
-        as_before = before == 0 or edited == end - start or before < edited
-        place = min(start + before, end) if as_before else end
-        headings = sum(map(_is_heading, self._old[above + 1 : at]))
-        tops = [number for number in range(start, end) if _is_heading(self._new[number])]
-        first = tops[min(headings, len(tops)) - 1] + 1 if headings and tops else start
-        last = tops[headings] if headings < len(tops) else end
-        return max(first, min(place, last))
+        start, end = self._gap(at, at)
+        before = next((n for n in range(at) if at - 1 - n in self._now), at)
+        if at in self._now and before:
+            return end
+        return min(start + before, end)
 
-    def _changed(self, number: int) -> FileChangedError:
+    def _changed(self, at: int) -> FileChangedError:
         """That a line which the job wrote is not there any more."""
-        line = max(1, min(self._place(number) + 1, len(self._lines)))
+        line = max(1, min(at + 1, len(self._lines)))
         return FileChangedError(
             f"{self._path}#L{line} was changed since, in the lines this job is about,"
             " so it was left as it is.",
@@ -344,25 +316,14 @@ def _same_ends(old: Sequence[bytes], new: Sequence[bytes]) -> tuple[int, int]:
     return head, tail
 
 
-def _new_lines(change: Change) -> frozenset[bytes]:
-    """The lines that a job wrote and that were not there before, if only without a line end."""
-    old = {_ended(line) for hunk in change.hunks for line in split_lines(hunk.removed)}
-    return frozenset(line for line in inserted_lines([change]) if line.strip()) - old
-
-
 def _ended(line: bytes) -> bytes:
     return line.removesuffix(b"\n") + b"\n"
 
 
 def _mark(line: bytes) -> bytes:
-    """A few bytes by which a line is known again; the last bit says whether it is a heading."""
+    """A few bytes by which a line is known again."""
     digest = sha256(line.removesuffix(b"\n")).digest()  # some editors leave out the last line end
-    last = digest[_MARK_SIZE] & ~_HEADING | line.startswith(b"#")
-    return digest[: _MARK_SIZE - 1] + bytes([last])
-
-
-def _is_heading(mark: bytes) -> bool:
-    return bool(mark[-1] & _HEADING)
+    return digest[:_MARK_SIZE]
 
 
 def _with_hunks(lines: list[bytes], hunks: Iterable[Hunk]) -> list[bytes]:
