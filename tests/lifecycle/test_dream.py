@@ -126,6 +126,23 @@ def test_a_fact_is_found_again_by_content_when_its_lines_moved(life: Life) -> No
     assert COOKIE in line
 
 
+def test_a_fact_that_moved_to_another_file_is_promoted_from_there(life: Life) -> None:
+    life.ask("what does Cookie weigh?", "carrots for the dog?")
+    life.write(LOG, "# 10 November\n\nNothing happened on this day.\n")
+    life.write("memory/people/dog.md", f"# Cookie\n\n- {COOKIE}\n")
+    life.memory.jobs.dream()
+    (line,) = life.promoted()
+    assert "source: memory/people/dog.md#L3, said by" in line
+
+
+def test_what_only_an_archive_still_says_is_not_promoted(life: Life) -> None:
+    life.ask("what does Cookie weigh?", "carrots for the dog?")
+    life.write(LOG, "# 10 November\n\nNothing happened on this day.\n")
+    life.write(".memolith/archive/2026-11.md", f"- {COOKIE}\n")
+    life.memory.jobs.dream()
+    assert life.promoted() == []
+
+
 def test_a_fact_that_is_gone_is_not_promoted(life: Life) -> None:
     life.ask("what does Cookie weigh?", "carrots for the dog?")
     life.write(LOG, "# 10 November\n\nNothing happened on this day.\n")
@@ -260,7 +277,12 @@ def test_what_you_take_out_stays_out(life: Life) -> None:
     life.ask("what does Cookie weigh?", "carrots for the dog?", days=5)
     life.memory.jobs.dream()
     assert life.promoted() == []
-    assert "has left" in life.memory.jobs.explain(f"{LOG}#L5").reason
+    (left,) = life.memory.jobs.dream_status().undone
+    assert left.reason == life.memory.jobs.explain(f"{LOG}#L5").reason
+    assert "has left" in left.reason
+    assert life.memory.jobs.dream().reason.endswith("memolith dream --again")
+    life.memory.jobs.dream(again=True)
+    assert len(life.promoted()) == 1
 
 
 def test_undoing_a_dream_restores_every_byte_and_it_does_not_come_back(life: Life) -> None:

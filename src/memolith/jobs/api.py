@@ -114,7 +114,7 @@ class Jobs:
         """Promote into MEMORY.md what is asked for again and again; see `dream_status`, `explain`.
 
         What is known of recalls is brought up to date too. A dry run writes nothing at all. `again`
-        allows what you undid or declined before (`dream_status` lists it).
+        allows what you took out, undid or declined before (`dream_status` lists it).
         """
         return self._run(DreamJob(self._place, again=again), dry_run=dry_run)
 

@@ -7,38 +7,27 @@ recalls is machine state, made of their log alone; it is stored with the job, in
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from memolith.files import layout
-from memolith.files.promoted import END, MARK, PromotedFact, blocks, generated_lines, read_fact
+from memolith.files.promoted import END, MARK, blocks, generated_lines, read_fact
 from memolith.files.record_format import claims_to_be_record
 from memolith.files.transaction import Transaction
 from memolith.jobs import recalls
 from memolith.jobs.changes import Edits, not_as_planned, split_lines
 from memolith.jobs.job import Job, Plan, Reader, Snapshot, Workplace
-from memolith.jobs.promotion import (
-    NAME,
-    YOU_UNDID_IT,
-    Judge,
-    Judgement,
-    claims_in,
-    marked,
-    read_recalls,
-)
-from memolith.jobs.recalls import Recalled, RecallState, read_state, score
+from memolith.jobs.promotion import NAME, Judge, Judgement, claims_in, marked
+from memolith.jobs.recalls import read_state
 from memolith.jobs.reports import Change, Hunk
-from memolith.jobs.sources import Sources, secret_names
+from memolith.jobs.sources import secret_names
 from memolith.text.lines import HEADING, Promoted, write_promoted
 from memolith.text.lines import TRAILER as BEHIND_A_FACT
 from memolith.text.pieces import bare_text
 from memolith.text.wording import counted
 
 MAX_PROMOTED_CHARS = 8_000  # of MEMORY.md; the oldest promoted facts make room
-MAX_ENTRIES = 20_000  # about what a year of an agent's questions leaves
-_MAX_PATTERNS = 10
 _WEEK = timedelta(days=7)
 # Markers and heading of a block.
 _BLOCK_CHARS = 120
@@ -50,7 +39,7 @@ _DEEP = re.compile(
 )
 # Earlier versions and ClawCode list the themes, which are words of records.
 _THEMES = re.compile(rb"^### Recurring Themes[ \t]*\r?\n((?:- .*\r?\n?)+)", re.MULTILINE)
-_MAX_SKIPPED = 5
+_MAX_PATTERNS, _MAX_SKIPPED = 10, 5
 
 
 class DreamJob(Job[Plan]):
@@ -59,21 +48,18 @@ class DreamJob(Job[Plan]):
     name = NAME
     sections = ("dream", "trim")
     keeps_state = True
-    _seen: Snapshot | None = None  # what the last plan was made of
-    _known: RecallState | None = None
+    _judge: Judge | None = None  # of the last plan
+    _night = b""  # its entry in the diary, if nothing else is written
 
     def __init__(self, place: Workplace, *, again: bool = False) -> None:
-        """`again` allows what was undone."""
+        """`again` allows what left MEMORY.md before."""
         super().__init__(place)
         self._again = again
         self._path = place.config.profile.primary
-        self._night = b""  # the diary's entry, if nothing else is written
 
     def plan(self, snapshot: Snapshot) -> Plan:
         """Read the recalls, judge them and fit the chosen ones into the budget, all in memory."""
-        self._seen = snapshot
-        judge = Judge(self._place, snapshot, again=self._again)
-        self._known = known = judge.state
+        self._judge = judge = Judge(self._place, snapshot, again=self._again)
         chosen, refused = judge.judge_all()
         whole = self._place.config.trim.max_chars
         page = write_page(
@@ -87,14 +73,16 @@ class DreamJob(Job[Plan]):
             taken_back=judge.sources.taken_back,
         )
         counts = {
-            "tracked": len(known.entries),
+            "tracked": len(judge.state.entries),
             "candidates": len(chosen) + len(refused),
             "promoted": len(page.promoted),
             "dropped": page.dropped,
             "outdated": len(page.outdated),
         }
-        warnings = tuple(
-            f"{path} cannot be read in full: a dream sets it aside." for path in known.damaged
+        warnings = (
+            (f"{recalls.RECALLS} cannot be read in full: a dream sets it aside.",)
+            if judge.state.is_damaged
+            else ()
         )
         before = snapshot.read(layout.DREAM_DIARY)
         entry = _diary_entry(self._place, judge, page, refused)
@@ -105,7 +93,7 @@ class DreamJob(Job[Plan]):
         diary = Edits(layout.DREAM_DIARY, before)
         diary.append(self._night)
         promoted = [f"promote {one.place} (score {one.score.value:.2f})" for one in page.promoted]
-        removed = [f"remove {self._path}#L{line} ({why})" for line, why in page.outdated]
+        removed = [f"remove {self._path}#L{line} ({why})" for line, why in page.outdated.items()]
         return Plan(
             lines=(*promoted, *removed),
             counts=counts,
@@ -125,36 +113,32 @@ class DreamJob(Job[Plan]):
 
         Nothing is written when nothing is new.
         """
-        now = self._place.clock.now()
-        seen = self._seen or Snapshot(transaction.folder)  # a proposal was planned long ago
-        known = self._known or read_recalls(seen, self._place)
+        # A proposal was planned long ago.
+        judge = self._judge or Judge(self._place, Snapshot(transaction.folder))
+        seen = judge.snapshot
         for path in recalls.LOGS:  # it may grow at any time; what was forgotten is no longer in it
             if not (transaction.folder.read(path) or b"").startswith(seen.read(path) or b""):
                 raise not_as_planned(path)
-        state = marked(known, claims_in(after.get(self._path, b"")), now)
         secret = secret_names(seen)
-        left = state.without(secret)
-        hidden = len(state.entries) - len(left.entries)
-        files, empty = _within_limit(left, now).files(), RecallState().files()
-        if not known.noted and files == {path: seen.read(path) or empty[path] for path in files}:
+        known = marked(judge.state, claims_in(after.get(self._path, b"")), judge.now)
+        left = known.without(secret)
+        if not known.noted and left.entries == read_state(seen.read).entries:
             return
         if is_skipped and known.noted:
             transaction.append(layout.DREAM_DIARY, self._night)
-        for path in known.damaged:
-            copy = recalls.damaged_name(path, now)
-            transaction.replace(copy, seen.read(path) or b"", transaction.folder.stamp(copy))
-        for path, data in files.items():
+        if known.is_damaged:
+            recalls.set_aside(transaction, seen.read(recalls.RECALLS) or b"", judge.now)
+        for path, data in left.strongest(judge.now).files().items():
             transaction.replace(path, data, seen.stamp(path))
-        # What could not be read may hold what became secret.
-        for path in recalls.damaged_files(transaction.folder) if hidden else ():
-            transaction.remove(path, transaction.folder.stamp(path))
+        if len(left.entries) < len(known.entries):  # what cannot be read may tell a secret too
+            recalls.remove_damaged(transaction)
         recalls.take_out_of_log(transaction, secret)
 
     @staticmethod
     def undo_state(transaction: Transaction, names: Collection[str]) -> None:
         """Take the marks off what is not promoted any more; what was asked for stays known."""
         state = read_state(transaction.folder.read)
-        if not state.damaged:
+        if not state.is_damaged:
             recalls.write_state(transaction, marked(state, names, None))
 
     @staticmethod
@@ -165,14 +149,8 @@ class DreamJob(Job[Plan]):
 
 
 def _diary_entry(place: Workplace, judge: Judge, page: Page, refused: Sequence[Judgement]) -> bytes:
-    """The two sections of one dream: what the recalls of the week have in common, and what was promoted.
-
-    Themes are words of records: the diary only counts them, so that no forgotten record is left in it.
-    """
+    """The two sections of one dream, with places alone: no forgotten record is left in the diary."""
     at = f"{place.clock.local(judge.now):%Y-%m-%d %H:%M:%S}"
-    week = [one for one in judge.state.entries.values() if one.last_at >= judge.now - _WEEK]
-    tags = Counter(tag for entry in week for tag in set(entry.tags))
-    themes = min(sum(count > 1 for count in tags.values()), _MAX_PATTERNS)
     skipped = [*refused, *page.left_out]
     counts = f"Candidates: {len(page.promoted) + len(skipped)} | Promoted: {len(page.promoted)}"
     promoted = (
@@ -186,8 +164,7 @@ def _diary_entry(place: Workplace, judge: Judge, page: Page, refused: Sequence[J
     )
     lines = [
         *("", f"## REM Sleep — {at}", ""),
-        *([f"Recurring themes: {themes}", ""] if themes else []),
-        *_section("Multi-Day Patterns", _patterns(judge.sources, week)),
+        *_section("Multi-Day Patterns", _patterns(judge)),
         *(f"## Deep Sleep — {at}", "", f"{counts} | Skipped: {len(skipped)}", ""),
         *_section("Promoted to MEMORY.md", promoted),
         *_section("Skipped", left_out),
@@ -195,17 +172,20 @@ def _diary_entry(place: Workplace, judge: Judge, page: Page, refused: Sequence[J
     return ("\n".join(lines).rstrip("\n") + "\n").encode(errors="replace")
 
 
-def _patterns(sources: Sources, week: Sequence[Recalled]) -> Iterator[str]:
-    """What was asked for on several days, most often first, where it is now."""
-    often = sorted(
-        (entry for entry in week if len(entry.days) >= 2),
-        key=lambda entry: (-len(entry.days), -entry.recalls, entry.key),
-    )
+def _patterns(judge: Judge) -> Iterator[str]:
+    """What was asked for on several days and lately, most often first, where it is now."""
+    often = [
+        entry
+        for entry in judge.state.entries.values()
+        if len(entry.days) >= 2 and entry.last_at >= judge.now - _WEEK
+    ]
+    often.sort(key=lambda entry: (-len(entry.days), -entry.recalls, entry.key))
     for entry in often[:_MAX_PATTERNS]:
-        found = sources.statement(entry)
+        found = judge.sources.statement(entry)
         if found is not None or entry.path == layout.CONVERSATIONS:  # lines of chats do not move
-            line = found.citation.first_line if found else entry.first_line
-            yield f"**{entry.path}#L{line}** — recalled on {counted(len(entry.days), 'day')}"
+            place = found.citation.first_line if found else entry.first_line
+            path = found.citation.path if found else entry.path
+            yield f"**{path}#L{place}** — recalled on {counted(len(entry.days), 'day')}"
 
 
 def _section(title: str, items: Iterable[str]) -> list[str]:
@@ -213,13 +193,13 @@ def _section(title: str, items: Iterable[str]) -> list[str]:
     return [f"### {title}", *rows, ""] if rows else []
 
 
-def _why_nothing(judge: Judge, refused: list[Judgement], page: Page) -> str:
+def _why_nothing(judge: Judge, refused: Sequence[Judgement], page: Page) -> str:
     if page.left_out:
         return "there is no room in MEMORY.md"
     if refused:
         return "what was asked for often is in MEMORY.md already, or may not be there: memolith dream status"
-    if any(judge.judge(key).reason == YOU_UNDID_IT for key in judge.taken_back()):
-        return "you undid what would be promoted; to allow it again: memolith dream --again"
+    if judge.left_out():
+        return "you undid or took out what was promoted; to allow it again: memolith dream --again"
     entries = judge.state.entries
     return "nothing was asked for often enough yet" if entries else "nothing was recalled yet"
 
@@ -230,29 +210,15 @@ def _not_generated(lines: list[bytes]) -> list[bytes]:
     return [line for line in theirs if line.strip()]
 
 
-def _within_limit(state: RecallState, now: datetime) -> RecallState:
-    """By score and not by age: what helped often last month is worth more than what was shown once today.
-
-    What was promoted is remembered longest, so that a fact somebody took out stays out.
-    """
-    if len(state.entries) <= MAX_ENTRIES:
-        return state
-    ranked = sorted(
-        state.entries.items(),
-        key=lambda one: (one[1].promoted_at is not None, score(one[1], now).value),
-    )
-    return replace(state, entries=dict(ranked[-MAX_ENTRIES:]))
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
     """The change to MEMORY.md, what it promotes, and what did not fit."""
 
-    change: Change | None = None
-    promoted: tuple[Judgement, ...] = ()
-    left_out: tuple[Judgement, ...] = ()
-    dropped: int = 0
-    outdated: tuple[tuple[int, str], ...] = ()  # lines that go, and why
+    change: Change | None
+    promoted: Sequence[Judgement]
+    left_out: Sequence[Judgement]
+    dropped: int  # facts that made room
+    outdated: Mapping[int, str]  # the lines that go, and why
 
 
 def write_page(  # noqa: PLR0913 - the file, what is new, and the two limits
@@ -273,19 +239,27 @@ def write_page(  # noqa: PLR0913 - the file, what is new, and the two limits
     lines = split_lines(data)
     known = list(blocks(lines))
     old = [fact for block in known for fact in block.facts]
-    reasons = {fact: why for fact in old if (why := taken_back(fact.fact))}
+    outdated = {fact.line: why for fact in old if (why := taken_back(fact.fact))}
     new = [(judged, line) for judged in chosen if (line := _line(judged))]
     sizes = [len(line.decode(errors="replace")) for line in lines]
     room = max_promoted - sum(sizes[number - 1] for number in generated_lines(lines))
     room = min(room, max_chars - sum(sizes)) if max_chars else room
-    taken, dropped = _fit(
-        [len(line.decode()) for _, line in new],
-        [fact for fact in old if fact not in reasons],
-        room + sum(fact.chars for fact in reasons) - (_BLOCK_CHARS if new else 0),
-    )
-    promoted = tuple(judged for judged, _ in new[:taken])
+    room += sum(sizes[number - 1] for number in outdated) - (_BLOCK_CHARS if new else 0)
+    left = [fact.line for fact in old if fact.line not in outdated]
+    promoted: list[Judgement] = []
+    facts = b""
+    # With nothing new too: the limit may have been lowered, or others have written more.
+    for judged, line in [(None, b""), *new]:
+        room -= len(line.decode())
+        if judged and room + sum(sizes[number - 1] for number in left) < 0:
+            break
+        while room < 0 and left:
+            room += sizes[left.pop(0) - 1]
+        if judged:
+            promoted.append(judged)
+            facts += line
+    gone = {fact.line for fact in old}.difference(left)
     edits = Edits(path, data or None)
-    gone = {fact.line for fact in (*reasons, *dropped)}
     edits.remove(gone)
     today = None
     for block in known:
@@ -293,7 +267,6 @@ def write_page(  # noqa: PLR0913 - the file, what is new, and the two limits
             today = block
         elif block.is_only_ours and gone.issuperset(fact.line for fact in block.facts):
             edits.remove(block.ours)
-    facts = b"".join(line for _, line in new[:taken])
     if today is not None and today.last_line in today.ours:
         edits.insert(today.last_line, facts)
     elif promoted:
@@ -303,9 +276,9 @@ def write_page(  # noqa: PLR0913 - the file, what is new, and the two limits
     return Page(
         change=edits.change(),
         promoted=promoted,
-        left_out=tuple(judged for judged in chosen if judged not in promoted),
-        dropped=len(dropped),
-        outdated=tuple((fact.line, why) for fact, why in reasons.items()),
+        left_out=[judged for judged in chosen if judged not in promoted],
+        dropped=len(gone) - len(outdated),
+        outdated=outdated,
     )
 
 
@@ -324,24 +297,6 @@ def fact_line(fact: Promoted, score: float) -> bytes | None:
         return None
     line = f"{write_promoted(replace(fact, text=plain), score)}\n".encode(errors="replace")
     return None if claims_to_be_record(line) or read_fact(line) is None else line
-
-
-def _fit(
-    new: Sequence[int], old: Sequence[PromotedFact], room: int
-) -> tuple[int, list[PromotedFact]]:
-    """How many of the new facts fit, best first, and which old ones go, oldest first."""
-    waiting, gone = list(old), list[PromotedFact]()
-    taken = -1
-    # Without any new fact too: the limit may have been lowered, or others have written more.
-    for size in (0, *new):
-        if size and size > room + sum(fact.chars for fact in waiting):
-            break
-        while size > room and waiting:
-            gone.append(waiting.pop(0))
-            room += gone[-1].chars
-        room -= size
-        taken += 1
-    return taken, gone
 
 
 def without_themes(data: bytes) -> bytes:

@@ -12,15 +12,14 @@ from memolith.jobs.changes import split_lines
 from memolith.jobs.dream import last_dream
 from memolith.jobs.job import Snapshot, Workplace
 from memolith.jobs.promotion import Judge, Judgement
-from memolith.jobs.recalls import WEIGHTS, Recalled
+from memolith.jobs.recalls import RECALLS, WEIGHTS, Recalled
 from memolith.jobs.reports import DreamExplanation, DreamStatus
 from memolith.text.pieces import claim_key
-from memolith.types import Citation
 
 _HOW_TO_NAME = "Name it by a citation, the id of its record or its own words; what is tracked: memolith dream status"
 _MAX_WAITING = 10
 _MAX_UNDONE = 50
-_MIN_PREFIX = 4  # of an id or a claim
+_MIN_PREFIX = 4  # of an id
 
 
 def dream_status(place: Workplace) -> DreamStatus:
@@ -30,7 +29,7 @@ def dream_status(place: Workplace) -> DreamStatus:
         # As the schedule would: asked by hand, it proposes again what was declined.
         judge = Judge(replace(place, by_hand=False), snapshot)
         chosen, refused = judge.judge_all()
-        undone = [judge.judge(key) for key in judge.taken_back()[:_MAX_UNDONE]]
+        undone = [judge.judge(key) for key in judge.left_out()[:_MAX_UNDONE]]
         memory = snapshot.read(place.config.profile.primary) or b""
         facts = [fact for block in blocks(split_lines(memory)) for fact in block.facts]
         return DreamStatus(
@@ -43,7 +42,7 @@ def dream_status(place: Workplace) -> DreamStatus:
             next=tuple(_explained(judge, one) for one in chosen),
             waiting=tuple(_explained(judge, one) for one in refused[:_MAX_WAITING]),
             undone=tuple(_explained(judge, one) for one in undone),
-            warnings=tuple(f"{path} cannot be read in full." for path in judge.state.damaged),
+            warnings=(f"{RECALLS} cannot be read in full.",) if judge.state.is_damaged else (),
         )
 
 
@@ -55,19 +54,22 @@ def explain(place: Workplace, name: str) -> DreamExplanation:
 
 
 def _key(judge: Judge, name: str) -> str:
+    """The key of the one entry that is called so."""
     entries = judge.state.entries
     if name in entries:
         return name
     place = parse_citation(name)
     # The record in the cited lines may be tracked by its line in another file.
     found = judge.sources.cited(place) if place else []
-    ids = {one.record.id for one in found if one.record}
-    claims = {claim_key(name), *(claim_key(one.text) for one in found)}
-    matches = [
-        key
-        for key, one in entries.items()
-        if one.record_id in ids or one.claim in claims or _is_meant(one, name, place)
-    ]
+    names = {claim_key(name), *(one.claim for one in found), *(one.record_id for one in found)}
+
+    def is_meant(entry: Recalled) -> bool:
+        if place and entry.path == place.path and entry.first_line <= place.last_line:
+            return place.first_line <= entry.last_line
+        is_prefix = len(name) >= _MIN_PREFIX and entry.record_id.startswith(name)
+        return is_prefix or not (names - {""}).isdisjoint((entry.claim, entry.record_id))
+
+    matches = [key for key, entry in entries.items() if is_meant(entry)]
     if len(matches) == 1:
         return matches[0]
     message = f"No tracked statement is called {name!r}."
@@ -76,14 +78,6 @@ def _key(judge: Judge, name: str) -> str:
     elif found:
         message = f"{name} was not recalled yet: dreaming knows only what somebody asked for."
     raise NotFoundError(message, name=name, hint=_HOW_TO_NAME)
-
-
-def _is_meant(entry: Recalled, name: str, place: Citation | None) -> bool:
-    if place is None:
-        is_prefix = entry.record_id.startswith(name) or entry.claim.startswith(name)
-        return len(name) >= _MIN_PREFIX and is_prefix
-    overlaps = entry.first_line <= place.last_line and place.first_line <= entry.last_line
-    return entry.path == place.path and overlaps
 
 
 def _explained(judge: Judge, judged: Judgement) -> DreamExplanation:

@@ -139,10 +139,10 @@ def _forget(store: Store, transaction: Transaction, record_id: str, dry_run: boo
     files = tuple(file.path for file in changes)
     if dry_run:
         return ForgetReport(record_id=record.id, files=files)
-    damaged = _make(transaction, changes, names_gone)
+    recalled = _make(transaction, changes, names_gone)
     return ForgetReport(
         record_id=record.id,
-        files=(*files, *damaged),
+        files=(*files, *recalled),
         current_again=_current_again(store, record.supersedes),
         warnings=tuple(_still_there(folder, record)),
     )
@@ -153,13 +153,13 @@ def _make(
 ) -> list[str]:
     """Write what is left of each file, in one transaction with all that is known of what went.
 
-    No backup has what is to be forgotten. Returns the files of recalls that could not be read.
+    No backup has what is to be forgotten. Returns the files of recalls that changed too.
     """
     for file, left in changes.items():
         if left is not None:
             transaction.replace(file.path, left, file.stamp)
     _mend_manifests(transaction, {file.path: left for file, left in changes.items()})
-    damaged = _forget_recalls(transaction, names)
+    recalled = _forget_recalls(transaction, names)
     for file, left in changes.items():
         if left is None:
             if transaction.folder.stamp(file.path) != file.stamp:
@@ -174,7 +174,7 @@ def _make(
         if path not in transaction.staged():
             transaction.remove(path, transaction.folder.stamp(path))
     transaction.commit()
-    return damaged
+    return recalled
 
 
 def _may_hold(path: str, data: bytes, record: Record) -> bool:
@@ -220,18 +220,15 @@ def _current_again(store: Store, older: str | None) -> str | None:
 def _forget_recalls(transaction: Transaction, names: Collection[str]) -> list[str]:
     """Take what left the files out of what is known of past recalls; no backup has that.
 
-    What cannot be read might hold it, so that goes as a whole; returns where.
+    What cannot be read might hold it, so that goes as a whole. Returns the files that changed.
     """
     folder = transaction.folder
     recalls.take_out_of_log(transaction, names)
-    state = recalls.read_state(folder.read)
-    left_state = state.without(names)
-    if len(left_state.entries) != len(state.entries) or state.damaged:
-        recalls.write_state(transaction, left_state)
-    damaged = recalls.damaged_files(folder)
-    for path in damaged:
-        transaction.remove(path, folder.stamp(path))
-    return [*state.damaged, *damaged]
+    left = recalls.read_state(folder.read).without(names).files()
+    changed = [path for path in left if folder.read(path) not in (None, left[path])]
+    for path in changed:
+        transaction.replace(path, left[path], folder.stamp(path))
+    return [*changed, *recalls.remove_damaged(transaction)]
 
 
 def _without(path: str, data: bytes, record: Record) -> bytes | None:

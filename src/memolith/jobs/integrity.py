@@ -207,8 +207,7 @@ def _stale(
 ) -> Iterator[IntegrityFinding]:
     """Records of MEMORY.md and notes that nobody has asked for in all that time; logs are history."""
     state = read_state(scene.read)
-    since = read_log(scene.read, state.updated)  # a dream has not seen it yet
-    entries = merge_recalls(state, since).entries.values()
+    entries = merge_recalls(state, read_log(scene.read)).entries.values()
     recalled = {entry.claim: entry.last_at for entry in entries if entry.recalls}
     for found, record in records:
         last = max(record.created, recalled.get(claim_key(found.text), record.created))

@@ -32,10 +32,10 @@ _SAME_WORDS = 0.6  # the share that two texts have in common if they may say the
 # What is shorter is a label, what is longer is not one fact: about 160 tokens.
 _MIN_CHARS, _MAX_CHARS = 12, 640
 _MIN_WORDS = 3
-# Made by jobs and routines, not said by anybody.
-_MADE_BY_JOBS = ("compaction", "summary", "heartbeat")
+_MADE_BY_ROUTINES = ("summary", "heartbeat")  # not said by anybody
 _LOADED_BY_AGENTS = (layout.ROOT_MEMORY, layout.NESTED_MEMORY, layout.USER)
-YOU_UNDID_IT = "you undid or declined it; to allow it again: memolith dream --again"
+_ALLOW = "; to allow it again: memolith dream --again"
+YOU_UNDID_IT = f"you undid or declined it{_ALLOW}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,9 +60,8 @@ class Judgement:
 
 def read_recalls(snapshot: Snapshot, place: Workplace) -> RecallState:
     """Light sleep: what is stored, with the log folded in, and what MEMORY.md has of earlier dreams."""
-    stored = read_state(snapshot.read)
-    events = read_log(snapshot.read, stored.updated)
-    state = fold(stored, events, layout.own_output(place.config))
+    log = read_log(snapshot.read)
+    state = fold(read_state(snapshot.read), log, layout.own_output(place.config))
     memory = snapshot.read(place.config.profile.primary) or b""
     return marked(state, claims_in(memory), place.clock.now())
 
@@ -71,16 +70,14 @@ class Judge:
     """Judges by the recalls, the files, and what MEMORY.md says already."""
 
     def __init__(self, place: Workplace, snapshot: Snapshot, *, again: bool = False) -> None:
-        """`again` allows what somebody undid; asked by hand, what was declined is judged again too."""
+        """`again` allows what left MEMORY.md; asked by hand, what was declined is judged again too."""
+        self.snapshot = snapshot
         self.state = read_recalls(snapshot, place)
         self.now = place.clock.now()
         self.sources = Sources(snapshot, place)
         self._config = place.config
-        self._snapshot = snapshot
         self._promoted = claims_in(snapshot.read(place.config.profile.primary) or b"")
-        self._undone = undone_by(snapshot.read(UNDONE), NAME)
-        # What was declined is proposed again by hand.
-        self._barred = undone_by(snapshot.read(UNDONE), NAME, or_declined=not place.by_hand)
+        self._undone = undone_by(snapshot.read(UNDONE), NAME, or_declined=not place.by_hand)
         self._again = again
 
     def judge(self, key: str) -> Judgement:
@@ -103,11 +100,10 @@ class Judge:
                 self._known.append((text, _stems(text)))
         return chosen, refused
 
-    def taken_back(self) -> list[str]:
-        """The keys of what somebody undid or declined and that is not in MEMORY.md, the best first."""
+    def left_out(self) -> list[str]:
+        """The keys of what would need `again`, the best first."""
         entries = self.state.entries
-        undone = self._undone - self._promoted
-        gone = [key for key, entry in entries.items() if entry.claim in undone]
+        gone = [key for key, entry in entries.items() if self._has_left(entry)]
         return sorted(gone, key=lambda key: (-entries[key].recalls, key))
 
     @cached_property
@@ -116,6 +112,14 @@ class Judge:
         values = [score(entry, self.now).value for entry in self.state.entries.values()] or [0.0]
         middle = statistics.median(values)
         return {"lowest": min(values), "median": middle, "highest": max(values)}
+
+    def _has_left(self, entry: Recalled) -> str:
+        """Why an entry may not come back by itself; "" if it was never in MEMORY.md, or still is."""
+        if entry.claim in self._promoted:
+            return ""
+        if entry.claim in self._undone:
+            return YOU_UNDID_IT
+        return f"it was promoted once and has left MEMORY.md{_ALLOW}" if entry.promoted_at else ""
 
     def _by_numbers(self, key: str) -> Judgement:
         entry = self.state.entries[key]
@@ -127,10 +131,8 @@ class Judge:
         config = self._config.dream
         if entry.claim in self._promoted:
             yield "it was promoted and is in MEMORY.md"
-        elif entry.claim in self._barred and not self._again:
-            yield YOU_UNDID_IT
-        elif entry.promoted_at and entry.claim not in self._undone:
-            yield "it was promoted once and has left MEMORY.md again"
+        if (reason := self._has_left(entry)) and not self._again:
+            yield reason
         if entry.recalls < config.min_recalls:
             yield f"recalled {entry.recalls} of {config.min_recalls} times (dream.min_recalls)"
         questions = max(len(entry.queries), len(entry.days))
@@ -142,38 +144,34 @@ class Judge:
             yield f"score {found.value:.2f} is below {config.min_score:g} (dream.min_score)"
 
     def _by_source(self, judged: Judgement, *, is_enough: bool = False) -> Judgement:
-        """The same by what its file says now, where it is now: lines move."""
+        """The same by what the files say now."""
         found = self.sources.statement(judged.entry)
         reason = "enough for one night (dream.max_per_run)" if is_enough else ""
         reason = reason or next(self._doubts(judged.entry, found), "")
         return replace(judged, reason=reason, statement=found)
 
     def _doubts(self, entry: Recalled, found: Statement | None) -> Iterator[str]:
-        if entry.path in layout.own_output(self._config):
-            yield "it is only in files that Memolith wrote itself"
-        elif not entry.path.endswith(".md"):
+        if not entry.path.endswith(".md"):
             yield "only statements in Markdown files are promoted"
         elif found is None:
-            yield "it is not there any more"
+            yield "it is not there any more, or only where Memolith itself wrote it"
         else:
-            if found.generated:
-                yield "dreaming wrote it itself"
-            if found.citation.path in (layout.ROOT_MEMORY, layout.NESTED_MEMORY):
-                yield "it is in MEMORY.md already"
+            if found.citation.path.startswith(layout.ARCHIVE_FOLDER):
+                yield "it is only in an archive"
             if self._forgotten and digest(found.text) in self._forgotten:
                 yield "you had these words forgotten"
             if found.record is not None:
                 yield from self._doubts_of_record(found.record)
             yield from _not_a_fact(found.text)
-            if self._is_known(found.text):
+            if found.citation.path in _LOADED_BY_AGENTS or self._is_known(found.text):
                 yield "MEMORY.md says it already"
 
     def _doubts_of_record(self, record: Record) -> Iterator[str]:
-        external, ledger = self._config.trust.external, self._snapshot.ledger()
+        external, ledger = self._config.trust.external, self.snapshot.ledger()
         if trust_in_file(record.provenance.channel, external) == "external":
             yield "it came from outside, and only you may trust it"
-        if record.category in _MADE_BY_JOBS:
-            yield f"it is a {record.category}, made by a job"
+        if record.category in _MADE_BY_ROUTINES:
+            yield f"it is a {record.category}, made by a routine"
         if record.id in ledger.replaced:
             yield "a newer record has taken its place"
         if record.id in ledger.secret:
@@ -184,7 +182,7 @@ class Judge:
 
     @cached_property
     def _forgotten(self) -> frozenset[str]:
-        return self._snapshot.forgotten()
+        return self.snapshot.forgotten()
 
     @cached_property
     def _known(self) -> list[tuple[str, frozenset[str]]]:
@@ -192,7 +190,7 @@ class Judge:
         texts = [
             text
             for path in _LOADED_BY_AGENTS
-            for found in statements(path, self._snapshot.read(path) or b"")
+            for found in statements(path, self.snapshot.read(path) or b"")
             for text in _texts_of(found)
         ]
         return [(text, _stems(text)) for text in texts]
@@ -221,14 +219,14 @@ def marked(state: RecallState, claims: Collection[str], at: datetime | None) -> 
 
 
 def _not_a_fact(text: str) -> Iterator[str]:
-    is_short = len(words(text)) < _MIN_WORDS or (len(text) < _MIN_CHARS and text.isascii())
-    reasons = (
-        (is_short, "it is too short to be a fact"),
-        (len(text) > _MAX_CHARS, "it is too long to be one fact"),
-        (surely_holds_secret(text), "it holds a password or key in the open: see memolith scan"),
-        (text.rstrip().endswith(("?", "？", ":")), "it is a question or a beginning, not a fact"),
-    )
-    yield from (reason for is_so, reason in reasons if is_so)
+    if len(words(text)) < _MIN_WORDS or (len(text) < _MIN_CHARS and text.isascii()):
+        yield "it is too short to be a fact"
+    if len(text) > _MAX_CHARS:
+        yield "it is too long to be one fact"
+    if surely_holds_secret(text):
+        yield "it holds a password or key in the open: see memolith scan"
+    if text.rstrip().endswith(("?", "？", ":")):
+        yield "it is a question or a beginning, not a fact"
 
 
 def _stems(text: str) -> frozenset[str]:

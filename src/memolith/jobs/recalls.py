@@ -1,8 +1,8 @@
 """What is known of recalls: a log of what was shown and used, and the state that it is folded into.
 
 The state is ClawCode's JSON in `memory/.dreams/`. `short-term-recall.json` has an entry for each statement
-that was shown; `phase-signals.json` has its score, for other programs. People and other programs may write
-both: a file that cannot be read is reported, and kept under another name before it is written again.
+that was shown; people and other programs may write it too: what cannot be read is reported, and kept under
+another name before it is written again. `phase-signals.json` has the scores, for other programs.
 """
 
 from __future__ import annotations
@@ -16,9 +16,8 @@ from datetime import datetime
 from itertools import chain, zip_longest
 from typing import Annotated, Any, get_type_hints
 
-from memolith.files.folder import Folder
 from memolith.files.layout import DAILY_FOLDER, NESTED_MEMORY, ROOT_MEMORY
-from memolith.files.recall_log import LOG, OLDER_LOG, SNIPPET_CHARS, encode_event
+from memolith.files.recall_log import LOG, OLDER_LOG, encode_event
 from memolith.files.record_format import BOM, RecordFormatError, encode_time, parse_time
 from memolith.files.transaction import Transaction
 from memolith.text.pieces import claim_key
@@ -28,9 +27,8 @@ LOGS = (OLDER_LOG, LOG)
 DREAMS_FOLDER = f"{DAILY_FOLDER}/.dreams"
 RECALLS = f"{DREAMS_FOLDER}/short-term-recall.json"
 SIGNALS = f"{DREAMS_FOLDER}/phase-signals.json"
+MAX_ENTRIES = 20_000  # about what a year of an agent's questions leaves
 _DAMAGED = ".damaged-"
-# A larger file was not written by us; parsing it would only cost memory.
-_MAX_BYTES = 128_000_000
 _MAX_DAYS, _MAX_QUERIES = 16, 32
 # How often it was recalled, over how many days and questions, and how lately. How well it answered
 # is not among them: what answered badly is not counted as a recall, and the rest answered well.
@@ -78,31 +76,12 @@ class Used:
     record_id: str = ""
 
 
-def _number(value: object) -> float:
-    """A number that is not negative; 0 for anything else, such as NaN."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return 0.0
-    return min(float(value), 1e6) if 0 < value < 1e300 else 0.0
-
-
-def _texts(value: object) -> tuple[str, ...]:
-    texts = value[-_MAX_QUERIES:] if isinstance(value, list) else ()
-    return tuple([text[:100] for text in texts if isinstance(text, str)])
-
-
-def _moment(value: object) -> datetime | None:
-    try:
-        return parse_time(value, "time")
-    except RecordFormatError:
-        return None
-
-
 # Not frozen: a dream makes ten thousand of them, and a frozen one takes twice the time.
 @dataclass(slots=True, kw_only=True)
 class Recalled:
     """One statement and how often, how well and when it answered."""
 
-    # With the name of each value in ClawCode's file.
+    # With the name of each value in ClawCode's file, and ours behind them.
     path: Annotated[str, "path"]
     first_line: Annotated[int, "startLine"]
     last_line: Annotated[int, "endLine"]
@@ -120,8 +99,6 @@ class Recalled:
     claim: Annotated[str, "claimHash"] = ""
     record_id: Annotated[str, "recordId"] = ""
     promoted_at: Annotated[datetime | None, "promotedAt"] = None
-    # The questions of the newest day: one question asked all day long is one recall.
-    last_queries: Annotated[tuple[str, ...], "lastQueries"] = ()
 
     @property
     def key(self) -> str:
@@ -134,20 +111,25 @@ class Recalled:
         return self.claim or claim_key(self.snippet)
 
 
-_READERS: Mapping[object, Callable[[object], Any]] = {
-    str: lambda value: value if isinstance(value, str) else "",
-    int: lambda value: int(_number(value)),
-    float: _number,
-    tuple[str, ...]: _texts,
-    datetime: _moment,
+def _moment(value: object) -> datetime | None:
+    try:
+        return parse_time(value, "time")
+    except RecordFormatError:
+        return None
+
+
+_READERS: Mapping[object, Callable[[Any], Any]] = {
+    str: str,
+    int: lambda value: min(max(0, int(value)), 10**6),
+    float: lambda value: float(round(max(0, value), 4)),
+    tuple[str, ...]: lambda value: tuple(map(str, value)),
+    datetime: lambda value: parse_time(value, "time"),
     datetime | None: _moment,
 }
 _VALUES = [
     (name, hint.__metadata__[0], _READERS[hint.__origin__])
     for name, hint in get_type_hints(Recalled, include_extras=True).items()
 ]
-# ClawCode does not have these: they are left out if empty.
-_OPTIONAL = ("claimHash", "recordId", "promotedAt", "lastQueries")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,8 +138,8 @@ class RecallState:
 
     entries: Mapping[str, Recalled] = field(default_factory=dict)
     updated: datetime | None = None
-    damaged: tuple[str, ...] = ()  # files with content that we cannot read
-    noted: int = 0  # how many events of the log are in it that are not in the files
+    is_damaged: bool = False  # the file has content that we cannot read
+    noted: int = 0  # how many events of the log are in it that are not in the file
 
     def without(self, names: Collection[str]) -> RecallState:
         """The state without statements that have one of these ids, claims or paths of files."""
@@ -168,22 +150,36 @@ class RecallState:
         }
         return replace(self, entries=entries)
 
+    def strongest(self, now: datetime) -> RecallState:
+        """The state with as many entries as fit, by score: what helped often last month is worth more
+        than what was shown once today. What was promoted is kept, so that it stays out once it is gone.
+        """
+
+        def worth(item: tuple[str, Recalled]) -> tuple[bool, float]:
+            return item[1].promoted_at is not None, score(item[1], now).value
+
+        if len(self.entries) <= MAX_ENTRIES:
+            return self
+        return replace(self, entries=dict(sorted(self.entries.items(), key=worth)[-MAX_ENTRIES:]))
+
     def files(self) -> dict[str, bytes]:
         """The two files, with one entry on each line; a score is that at the last event."""
-        head: dict[str, object] = {"version": 1}
-        if self.updated:
-            head["updatedAt"] = encode_time(self.updated)
-        top = "".join(f"  {json.dumps(key)}: {json.dumps(value)},\n" for key, value in head.items())
-        entries, signals = [], []
-        for key, entry in self.entries.items():
-            value = score(entry, self.updated or entry.last_at).value
-            entries.append(f"    {json.dumps(key)}: {json.dumps(_entry_json(entry))}")
-            signals.append(f"  {json.dumps(key)}: {value:.4f}")
-        told = ",\n".join(entries)
-        return {
-            RECALLS: f'{{\n{top}  "entries": {{\n{told}\n  }}\n}}\n'.encode(),
-            SIGNALS: ("{\n" + ",\n".join(signals) + "\n}\n").encode(),
+        entries = {key: _entry_json(entry) for key, entry in self.entries.items()}
+        signals = {
+            key: round(score(entry, self.updated or entry.last_at).value, 4)
+            for key, entry in self.entries.items()
         }
+        updated = json.dumps(self.updated and encode_time(self.updated))
+        head = f'"version": 1,\n"updatedAt": {updated},\n"entries": '
+        return {
+            RECALLS: f"{{\n{head}{_by_line(entries)}}}\n".encode(),
+            SIGNALS: _by_line(signals).encode(),
+        }
+
+
+def _by_line(content: Mapping[str, object]) -> str:
+    lines = ",\n".join(f"  {json.dumps(key)}: {json.dumps(one)}" for key, one in content.items())
+    return f"{{\n{lines}\n}}\n"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -210,106 +206,165 @@ def score(entry: Recalled, now: datetime) -> Score:
     return Score(value=value, terms=terms, age_days=age)
 
 
-def read_log(
-    read: Callable[[str], bytes | None], after: datetime | None = None
-) -> list[Shown | Used]:
-    """The events of the log, and of the full one that was put aside, oldest first; or those after a moment.
+def read_log(read: Callable[[str], bytes | None]) -> list[Shown | Used]:
+    """The events of the log, and of the full one that was put aside, oldest first.
 
     Torn and foreign lines are skipped.
     """
     # A last line without its end is still being written.
     logs = [(read(path) or b"").split(b"\n")[:-1] for path in LOGS]
-    found = chain.from_iterable(map(_parse, chain(*logs)))
-    return [event for event in found if after is None or event.at > after]
+    return list(chain.from_iterable(map(_events, chain(*logs))))
+
+
+def _events(line: bytes) -> Iterable[Shown | Used]:
+    content = (_load(line) if line else None) or {}
+    moment = _moment(content.get("at"))
+    match content:
+        case {"day": str(day), "query": str(query), "hits": list(rows)} if moment:
+            surface, words = str(content.get("surface", "")), content.get("words")
+            words = words if isinstance(words, list) else ()
+            for row, shared in zip_longest(rows, words[: len(rows)], fillvalue=()):
+                # A pattern would say the same, five times slower.
+                if isinstance(row, list) and tuple(map(type, row)) in _ROWS:
+                    told = tuple(map(str, shared)) if isinstance(shared, list) else ()
+                    yield Shown(*(moment, day, query, *row, surface, told))
+        case {"used": [str(path), int(first), int(last), str(name)]} if moment:
+            yield Used(moment, path, first, last, name)
 
 
 def fold(
     state: RecallState, events: Sequence[Shown | Used], own_output: Collection[str] = ()
 ) -> RecallState:
-    """The state with these events in it. The same question on the same day counts once.
+    """The state with the newer events of the log in it. The same question on the same day counts once.
 
     `own_output` are the files with copies, which are cited only if no other file says the same.
     """
-    if not events:
+
+    def is_new(event: Shown | Used) -> bool:
+        return state.updated is None or event.at > state.updated
+
+    new = list(filter(is_new, events))
+    if not new:
         return state
-    entries = [replace(entry) for entry in state.entries.values()]
-    by_claim = {entry.any_claim: entry for entry in entries}
-    for event in events:
-        if isinstance(event, Shown):
-            entry = by_claim.get(event.claim)
-            if entry is None:
-                entry = by_claim[event.claim] = Recalled(
-                    path=event.path,
-                    first_line=event.first_line,
-                    last_line=event.last_line,
-                    snippet=event.snippet,
-                    first_at=event.at,
-                    last_at=event.at,
-                    tags=concept_tags(event.snippet),
-                )
-                entries.append(entry)
-            _add(entry, event, own_output)
-    _add_uses(entries, [event for event in events if isinstance(event, Used)])
+    shown = [event for event in events if isinstance(event, Shown)]
+    asked = {(one.claim, one.day, one.query) for one in shown if one.answered and not is_new(one)}
+    copies = {*own_output, ROOT_MEMORY, NESTED_MEMORY}
+    entries = {entry.any_claim: replace(entry) for entry in state.entries.values()}
+    for event in filter(is_new, shown):
+        entry = entries.get(event.claim)
+        if entry is None:
+            entry = entries[event.claim] = Recalled(
+                path=event.path,
+                first_line=event.first_line,
+                last_line=event.last_line,
+                snippet=event.snippet,
+                first_at=event.at,
+                last_at=event.at,
+                tags=concept_tags(event.snippet),
+            )
+        elif event.path not in copies or entry.path in copies:
+            entry.path, entry.snippet = event.path, event.snippet
+            entry.first_line, entry.last_line = event.first_line, event.last_line
+        entry.claim, entry.record_id = event.claim, event.record_id or entry.record_id
+        entry.shown += 1
+        question = (event.claim, event.day, event.query)
+        if event.answered and question not in asked:
+            asked.add(question)
+            _count(entry, event)
+    _count_uses(entries.values(), [event for event in new if isinstance(event, Used)])
     keyed: dict[str, Recalled] = {}
-    for entry in entries:  # another statement may be known by the same place
+    for entry in entries.values():  # another statement may be known by the same place
         keyed[f"{entry.key}:{entry.claim}" if entry.key in keyed else entry.key] = entry
-    updated = max(event.at for event in events)
-    updated = max(state.updated or updated, updated)
-    return replace(state, entries=keyed, updated=updated, noted=len(events))
+    updated = max(event.at for event in new)
+    return replace(state, entries=keyed, updated=updated, noted=len(new))
 
 
-def _add(entry: Recalled, event: Shown, own_output: Collection[str]) -> None:
-    """Count an event; cited is the latest of the best places."""
-    if _rank(event.path, own_output) >= _rank(entry.path, own_output):
-        entry.path, entry.snippet = event.path, event.snippet
-        entry.first_line, entry.last_line = event.first_line, event.last_line
-    entry.claim, entry.record_id = event.claim, event.record_id or entry.record_id
-    entry.shown += 1
-    if not event.answered:
-        return
+def _count(entry: Recalled, event: Shown) -> None:
+    """Count a recall."""
     if event.day not in entry.days:
-        if event.day > max(entry.days, default=""):
-            entry.last_queries = ()
         entry.days = tuple(sorted((*entry.days, event.day))[-_MAX_DAYS:])
-    if event.day == entry.days[-1]:
-        if event.query in entry.last_queries:
-            return
-        entry.last_queries = (*entry.last_queries, event.query)[-_MAX_QUERIES:]
     if event.query not in entry.queries:
         entry.queries = (*entry.queries, event.query)[-_MAX_QUERIES:]
     entry.recalls += 1
-    entry.total_score += event.score
+    entry.total_score = round(entry.total_score + event.score, 4)
     entry.max_score = max(entry.max_score, event.score)
     entry.last_at = max(entry.last_at, event.at)
 
 
-def _rank(path: str, own_output: Collection[str]) -> int:
-    """Of several places that say the same, the one to cite: rather a source than our copy of it."""
-    if path in own_output:
-        return 0
-    return 1 if path in (ROOT_MEMORY, NESTED_MEMORY) else 2
-
-
-def _add_uses(entries: Iterable[Recalled], uses: Iterable[Used]) -> None:
+def _count_uses(entries: Iterable[Recalled], uses: Iterable[Used]) -> None:
     """Count what was read after it was shown; what nobody was shown is not a recall."""
-    named: dict[str, dict[int, Recalled]] = defaultdict(dict)
+    named: dict[str, list[Recalled]] = defaultdict(list)
     for entry in entries:
         for name in filter(None, (entry.record_id, entry.path)):
-            named[name][id(entry)] = entry
+            named[name].append(entry)
     for use in uses:
-        found = {**named.get(use.record_id, {}), **named.get(use.path, {})}
-        for entry in found.values():
-            overlaps = (
-                entry.first_line <= use.last_line and use.first_line <= entry.last_line
-            ) and entry.path == use.path
-            is_meant = overlaps or (use.record_id and use.record_id == entry.record_id)
-            entry.used += bool(is_meant and entry.first_at <= use.at)
+        in_these_lines = (
+            entry
+            for entry in named[use.path]
+            if entry.first_line <= use.last_line and use.first_line <= entry.last_line
+        )
+        for entry in named[use.record_id] or in_these_lines:
+            entry.used += entry.first_at <= use.at
+
+
+def read_state(read: Callable[[str], bytes | None]) -> RecallState:
+    """The state on the disk; a missing file is an empty one."""
+    data = read(RECALLS)
+    content = {} if data is None else _load(data.removeprefix(BOM))
+    raw = (content or {}).get("entries", {})
+    found = {key: _entry(one) for key, one in raw.items()} if isinstance(raw, dict) else None
+    entries = {key: entry for key, entry in (found or {}).items() if entry is not None}
+    return RecallState(
+        entries=entries,
+        updated=_moment((content or {}).get("updatedAt")),
+        is_damaged=content is None or found is None or len(entries) < len(found),
+    )
+
+
+def _load(data: bytes) -> dict[str, object] | None:
+    """The object in a file or line; None if there is none."""
+    try:
+        content = json.loads(data.decode())  # given bytes it would guess the encoding first
+    except (ValueError, RecursionError):  # not JSON, not UTF-8, a number of thousands of digits
+        return None
+    return content if isinstance(content, dict) else None
+
+
+def _entry(raw: Any) -> Recalled | None:
+    """An entry as somebody wrote it; None if it cannot be one."""
+    try:
+        raw = {"firstRecalledAt": raw["lastRecalledAt"], **raw}
+        return Recalled(**{name: read(raw[key]) for name, key, read in _VALUES if key in raw})
+    except (ArithmeticError, LookupError, TypeError, ValueError, RecordFormatError):
+        return None
+
+
+def _entry_json(entry: Recalled) -> dict[str, object]:
+    values = {key: getattr(entry, name) for name, key, _ in _VALUES}
+    for key in ("firstRecalledAt", "lastRecalledAt", "promotedAt"):
+        values[key] = values[key] and encode_time(values[key])
+    return {key: value for key, value in values.items() if value is not None}
 
 
 def write_state(transaction: Transaction, state: RecallState) -> None:
     """Put both files in the place of those that are there."""
     for path, data in state.files().items():
         transaction.replace(path, data, transaction.folder.stamp(path))
+
+
+def set_aside(transaction: Transaction, damaged: bytes, now: datetime) -> None:
+    """Keep a file that cannot be read under another name."""
+    copy = f"{RECALLS}{_DAMAGED}{now:%Y%m%dT%H%M%S}"
+    transaction.replace(copy, damaged, transaction.folder.stamp(copy))
+
+
+def remove_damaged(transaction: Transaction) -> list[str]:
+    """Delete every file that could not be read, because it might hold anything; returns their paths."""
+    files = transaction.folder.walk(DREAMS_FOLDER, suffix="", deep=False)
+    damaged = [path for path in files if path.startswith((RECALLS, SIGNALS)) and _DAMAGED in path]
+    for path in damaged:
+        transaction.remove(path, transaction.folder.stamp(path))
+    return damaged
 
 
 def take_out_of_log(transaction: Transaction, names: Collection[str]) -> None:
@@ -336,84 +391,3 @@ def _line_without(line: bytes, names: Collection[str]) -> bytes:
     if left != hits:
         content.pop("words", None)  # those of what goes are among them
     return encode_event({**content, "hits": left}) if left else b""
-
-
-def _parse(line: bytes) -> Iterable[Shown | Used]:
-    content = (_load(line) if line else None) or {}
-    moment = _moment(content.get("at"))
-    match content:
-        case {"day": str(day), "query": str(query), "hits": list(rows)} if moment:
-            surface, words = str(content.get("surface", "")), content.get("words")
-            words = words if isinstance(words, list) else ()
-            for row, shared in zip_longest(rows, words[: len(rows)], fillvalue=()):
-                # A pattern would say the same, five times slower.
-                if isinstance(row, list) and tuple(map(type, row)) in _ROWS:
-                    told = tuple(map(str, shared)) if isinstance(shared, list) else ()
-                    yield Shown(*(moment, day, query, *row, surface, told))
-        case {"used": [str(path), int(first), int(last), str(name)]} if moment:
-            yield Used(moment, path, first, last, name)
-
-
-def read_state(read: Callable[[str], bytes | None]) -> RecallState:
-    """The state on the disk; a missing file is an empty one."""
-    data = [read(path) for path in (RECALLS, SIGNALS)]
-    stored, signals = [
-        {} if one is None else _load(one.removeprefix(BOM)[: _MAX_BYTES + 1]) for one in data
-    ]
-    content = stored or {}
-    raw = content.get("entries", {})
-    found = {key: _entry(one) for key, one in raw.items()} if isinstance(raw, dict) else {}
-    entries = {key: entry for key, entry in found.items() if entry is not None}
-    is_whole = stored is not None and isinstance(raw, dict) and len(entries) == len(raw)
-    return RecallState(
-        entries=entries,
-        updated=_moment(content.get("updatedAt")),
-        damaged=(RECALLS,) * (not is_whole) + (SIGNALS,) * (signals is None),
-    )
-
-
-def damaged_files(folder: Folder) -> list[str]:
-    """The files that could not be read, and were kept under another name."""
-    files = folder.walk(DREAMS_FOLDER, suffix="", deep=False)
-    return [path for path in files if path.startswith((RECALLS, SIGNALS)) and _DAMAGED in path]
-
-
-def damaged_name(path: str, now: datetime) -> str:
-    """The name under which a file that cannot be read is kept."""
-    return f"{path}{_DAMAGED}{now:%Y%m%dT%H%M%S}"
-
-
-def _load(data: bytes) -> dict[str, object] | None:
-    """The object in a file or line; None if there is none."""
-    try:
-        content = json.loads(data.decode())  # given bytes it would guess the encoding first
-    except (ValueError, RecursionError):  # not JSON, not UTF-8, a number of thousands of digits
-        return None
-    return content if isinstance(content, dict) else None
-
-
-def _entry(raw: object) -> Recalled | None:
-    """An entry as somebody wrote it, with every number within its bounds; None if it cannot be one."""
-    if not isinstance(raw, dict):
-        return None
-    read = {name: reader(raw.get(key)) for name, key, reader in _VALUES}
-    if not (read["path"] and read["first_line"] and read["last_line"] and read["last_at"]):
-        return None
-    entry = Recalled(**read)
-    entry.snippet = entry.snippet[:SNIPPET_CHARS]
-    entry.total_score = min(entry.total_score, float(entry.recalls))
-    entry.max_score = min(entry.max_score, 1.0)
-    entry.first_at = read["first_at"] or entry.last_at
-    entry.shown = max(entry.recalls, entry.shown)
-    return entry
-
-
-def _entry_json(entry: Recalled) -> dict[str, object]:
-    content: dict[str, object] = {}
-    for name, key, reader in _VALUES:
-        value = getattr(entry, name)
-        if value or key not in _OPTIONAL:
-            if reader is _moment:
-                value = encode_time(value)
-            content[key] = round(value, 4) if reader is _number else value
-    return content

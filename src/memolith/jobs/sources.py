@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from memolith.files import layout
 from memolith.files.document import Document
 from memolith.files.front_matter import is_broken_secret, split_note
-from memolith.files.layout import own_output
 from memolith.files.ledger import records_with
 from memolith.files.notes import readable_note
 from memolith.files.promoted import generated_lines
@@ -25,7 +25,7 @@ from memolith.visibility import trust_in_file
 _MIN_SHARED_CHARS = 40  # of a statement that another program knows by a longer text
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Statement:
     """One statement of a file. Without a record it is prose, written by the owner of the file."""
 
@@ -33,6 +33,11 @@ class Statement:
     citation: Citation
     record: Record | None = None
     generated: bool = False  # written by dreaming
+
+    @cached_property
+    def claim(self) -> str:
+        """What it says, as a key."""
+        return claim_key(self.text)
 
     @property
     def record_id(self) -> str:
@@ -45,11 +50,16 @@ class Statement:
         return trust_in_file(self.record.provenance.channel) if self.record else "user"
 
     @property
+    def is_copy(self) -> bool:
+        """Whether a job made it of what another statement says."""
+        return self.generated or (self.record is not None and self.record.category == "compaction")
+
+    @property
     def name(self) -> str:
         """The same name in every file: a record's id; for a part of a note, its words too."""
         if self.record is not None and self.record.citation == self.citation:
             return self.record.id
-        return f"{self.record_id} {claim_key(self.text)}".strip()
+        return f"{self.record_id} {self.claim}".strip()
 
 
 def statements(path: str, data: bytes) -> Iterator[Statement]:
@@ -102,93 +112,95 @@ class Sources:
     """The memory files as a snapshot has them, each cut into statements once."""
 
     def __init__(self, snapshot: Snapshot, place: Workplace) -> None:
-        """Files are read when they are asked for; all of them only if a record is in doubt."""
+        """Files are read when they are asked for; all of them only if a statement has left its own."""
         self._snapshot = snapshot
         self._archive = place.config.trim.archive_path
-        self._own = own_output(place.config)
+        self._made_by_jobs = layout.own_output(place.config)
         self._now = place.clock.now()
-        self._found: dict[str, list[tuple[str, Statement]]] = {}
-
-    def statements(self, path: str) -> list[tuple[str, Statement]]:
-        """The statements of a file, each with its claim; none if the file is gone."""
-        if path not in self._found:
-            data = self._snapshot.read(path) if path.endswith(".md") else None
-            found = statements(path, data or b"")
-            self._found[path] = [(claim_key(one.text), one) for one in found]
-        return self._found[path]
+        self._cut: dict[str, list[Statement]] = {}
 
     def statement(self, entry: Recalled) -> Statement | None:
-        """What an entry is about as its file says it now; None if it is gone, or secret now.
+        """What an entry is about as a file says it now; None if it is gone, or secret now."""
+        snippet = "" if entry.claim else " ".join(fold(entry.snippet).split())
 
-        It is found by its content, wherever it moved to; entries of other programs by how they begin.
-        """
-        known = self.statements(entry.path)
-        equal = [found for claim, found in known if entry.claim and claim == entry.claim]
-        beginning = " ".join(fold(entry.snippet).split())
-        if not equal and beginning:
-            equal = [found for _, found in known if _begins(found.text, beginning, entry)]
-        return min(
-            equal, key=lambda one: abs(one.citation.first_line - entry.first_line), default=None
-        )
+        def says(found: Statement) -> bool:
+            return found.claim == entry.claim or _is_of_snippet(found.text, snippet)
+
+        return self._find(entry.path, entry.any_claim, says, entry.first_line)
 
     def cited(self, place: Citation) -> list[Statement]:
         """The statements in these lines now."""
         return [
             found
-            for _, found in self.statements(place.path)
+            for found in self._statements(place.path)
             if found.citation.first_line <= place.last_line
             and place.first_line <= found.citation.last_line
         ]
 
     def taken_back(self, fact: Promoted) -> str:
-        """Why a promoted fact must leave MEMORY.md; "" if it may stay."""
-        if fact.record_id:
-            ledger = self._snapshot.ledger()
-            if fact.record_id in ledger.replaced:
-                return "a newer record has taken its place"
-            if not ledger.secret.isdisjoint((fact.record_id, fact.path)):
-                return "it is secret now"
-            if ledger.is_past(fact.record_id, self._now):
-                return "it has expired"
-        return self._unsaid(fact)
-
-    def _unsaid(self, fact: Promoted) -> str:
-        """That nobody says it any more; "" if somebody does, or if nobody can tell.
+        """Why a promoted fact must leave MEMORY.md; "" if it may stay, or if nobody can tell.
 
         A file that is gone as a whole was put away: that takes back nothing of what was worth keeping.
         """
-        data = self._snapshot.read(fact.path)
-        if self._snapshot.closed or data is None or self._is_said_in(fact.path, fact):
+        ledger, data = self._snapshot.ledger(), self._snapshot.read(fact.path)
+        if fact.record_id in ledger.replaced:
+            return "a newer record has taken its place"
+        if not ledger.secret.isdisjoint((fact.record_id, fact.path)):
+            return "it is secret now"
+        if ledger.is_past(fact.record_id, self._now):
+            return "it has expired"
+        if self._snapshot.closed or data is None or Document.parse(fact.path, data).damages():
             return ""
-        if Document.parse(fact.path, data).damages():
-            return ""
-        if fact.record_id in {found.record_id or None for _, found in self.statements(fact.path)}:
-            return "its record says something else now"
-        # It may have moved; copies that jobs made say nothing.
-        paths = set(self._snapshot.files_and_archives(self._archive)) - self._own
-        elsewhere = any(self._is_said_in(path, fact) for path in sorted(paths))
-        return "" if elsewhere else "it is said nowhere any more"
+        found = self._find(fact.path, claim_key(fact.text), lambda found: _says(found.text, fact))
+        if found is None:
+            return "it is said nowhere any more"
+        is_edited = found.citation.path != fact.path and fact.record_id in {
+            one.record_id or None for one in self._statements(fact.path)
+        }
+        return "its record says something else now" if is_edited else ""
 
-    def _is_said_in(self, path: str, fact: Promoted) -> bool:
-        claim, parts = claim_key(fact.text), _claims(fact.text)
-        return any(
-            known == claim or (len(found.text) > len(fact.text) and parts <= _claims(found.text))
-            for known, found in self.statements(path)
-            if not found.generated
-            and not (found.record is not None and found.record.category == "compaction")
-        )
+    def _find(
+        self, path: str, claim: str, says: Callable[[Statement], bool], line: int = 0
+    ) -> Statement | None:
+        """Where it is said now, apart from copies: in its own file near its line, else in any other."""
+        here = [found for found in self._statements(path) if says(found) and not found.is_copy]
+        if here:
+            return min(here, key=lambda found: abs(found.citation.first_line - line))
+        return self._everywhere.get(claim)
+
+    @cached_property
+    def _everywhere(self) -> Mapping[str, Statement]:
+        """The statements of all files and archives by what they say; those of living files win."""
+        found: dict[str, Statement] = {}
+        for path in self._snapshot.files_and_archives(self._archive):
+            for one in self._statements(path):
+                if not one.is_copy:
+                    found.setdefault(one.claim, one)
+        return found
+
+    def _statements(self, path: str) -> list[Statement]:
+        """The statements of a file; none if it is gone, holds no Markdown, or was made by jobs."""
+        if path not in self._cut:
+            is_source = path.endswith(".md") and path not in self._made_by_jobs
+            data = self._snapshot.read(path) if is_source else None
+            self._cut[path] = list(statements(path, data or b""))
+        return self._cut[path]
 
 
-def _begins(text: str, beginning: str, entry: Recalled) -> bool:
-    """Either may be a part of the other: a snippet is cut, and other programs note a whole chunk."""
+def _is_of_snippet(text: str, snippet: str) -> bool:
+    """Whether another program noted this: its snippet is cut, or it is a whole chunk."""
     folded = " ".join(fold(text).split())
-    is_part = len(folded) >= _MIN_SHARED_CHARS and folded in beginning
-    return beginning in folded or (not entry.claim and is_part)
+    return bool(snippet) and (
+        snippet in folded or (len(folded) >= _MIN_SHARED_CHARS and folded in snippet)
+    )
 
 
-def _claims(text: str) -> set[str]:
-    """The claims of its sentences: somebody may have written on behind a fact."""
-    return set(map(claim_key, sentences(text)))
+def _says(text: str, fact: Promoted) -> bool:
+    """Whether a text says a fact; somebody may have written on behind it."""
+    if claim_key(text) == claim_key(fact.text):
+        return True
+    claims, others = (set(map(claim_key, sentences(one))) for one in (fact.text, text))
+    return len(text) > len(fact.text) and claims <= others
 
 
 def names_lost(path: str, before: bytes, after: bytes | None) -> set[str]:
