@@ -58,7 +58,7 @@ def test_a_note_that_is_edited_meanwhile_is_not_reported_as_gone(
 
     with monkeypatch.context() as meanwhile:
         meanwhile.setattr("memolith.jobs.forget._forget_recalls", edited)
-        with pytest.raises(FileChangedError, match="nothing was forgotten"):
+        with pytest.raises(FileChangedError, match="edited by somebody else"):
             memory.forget(note.id)
     assert file.read_bytes().count(b"And more\n") == 1
     assert not Path(memory.root, ".memolith/tombstones.jsonl").exists()

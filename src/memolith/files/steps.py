@@ -124,7 +124,7 @@ class Append:
 class Replace:
     """Put a staged file in the place of a file that still has this stamp (None: no file).
 
-    Without a staged file the file is deleted, if it still has its stamp.
+    Without a staged file the file is deleted.
     """
 
     path: str
@@ -133,7 +133,8 @@ class Replace:
 
     def check(self, folder: Folder) -> None:
         """Raise FileChangedError if somebody has edited the file since it was read."""
-        if self.staged is not None and folder.stamp(self.path) != self.expected:
+        found = folder.stamp(self.path)
+        if found != self.expected and (found or self.staged):  # what is gone need not be deleted
             message = f"{self.path} was edited by somebody else just now, so it was left as it is."
             raise FileChangedError(message, path=self.path, hint="Try again.")
 
@@ -142,7 +143,7 @@ class Replace:
         self.check(folder)
         if self.staged is not None:
             atomic_write.move(folder, self.staged, self.path)
-        elif folder.stamp(self.path) == self.expected:
+        else:
             atomic_write.remove(folder, self.path)
 
     def can_undo(self, folder: Folder) -> bool:

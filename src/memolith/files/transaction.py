@@ -147,7 +147,7 @@ class Transaction(AbstractContextManager["Transaction"]):
         self._steps.append(Replace(path, staged, expected))
 
     def remove(self, path: str, expected: Stamp | None) -> None:
-        """Plan to delete a file. Removals come last: they cannot be taken back."""
+        """Plan to delete a file that has this stamp. Removals come last: they cannot be taken back."""
         self._steps.append(Replace(path, None, expected))
 
     def staged(self) -> set[str]:
@@ -160,6 +160,7 @@ class Transaction(AbstractContextManager["Transaction"]):
         if not self._steps:
             return
         done: list[Step] = []
+        self._steps.sort(key=lambda step: isinstance(step, Replace) and step.staged is None)
         try:
             for step in self._steps:
                 if isinstance(step, Replace):

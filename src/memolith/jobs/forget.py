@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from hashlib import sha256
 from typing import TypeVar
@@ -25,7 +25,7 @@ from memolith.jobs import recalls
 from memolith.jobs.approve import CHAT_FILES
 from memolith.jobs.dream import without_themes
 from memolith.jobs.history import decode_report, encode_report, scrubbed
-from memolith.jobs.replace import Seen, look
+from memolith.jobs.replace import Seen, look, replace_files
 from memolith.jobs.reports import ChannelReport, ForgetReport
 from memolith.jobs.sources import names_lost
 from memolith.jobs.summaries import summaries_without
@@ -39,6 +39,7 @@ from memolith.visibility import channel_name
 T = TypeVar("T")
 
 _ATTEMPTS = 21
+_REPORTS = (f"{layout.PROPOSALS_FOLDER}/", f"{layout.JOBS_FOLDER}/")
 _TELLING = 8  # shorter texts are anywhere by chance
 
 
@@ -86,10 +87,10 @@ def of_channel(store: Store, channel: str) -> ChannelReport:
 
 def forget_turns(store: Store, channel: str) -> None:
     """Remove the turns of a channel from the history of chats, its archive, backups, jobs and recalls."""
-    _change(store, lambda transaction: _forget_turns(transaction, channel))
+    _change(store, lambda transaction: _forget_turns(store, transaction, channel))
 
 
-def _forget_turns(transaction: Transaction, channel: str) -> None:
+def _forget_turns(store: Store, transaction: Transaction, channel: str) -> None:
     claims: set[str] = set()
 
     def without(path: str, lines: bytes) -> bytes:
@@ -104,42 +105,38 @@ def _forget_turns(transaction: Transaction, channel: str) -> None:
                 left.append(line)
         return b"\n".join(left)
 
+    def left_of(path: str, data: bytes) -> bytes:
+        if path.startswith(_REPORTS) and (report := decode_report(data)):
+            return encode_report(scrubbed(report, without))
+        return without(copies.get(path, path), data)
+
     folder = transaction.folder
-    changes: dict[Seen, bytes | None] = {}
     copies = {backup_path(one.name, path): path for one in backups(folder) for path in CHAT_FILES}
-    for path in (*CHAT_FILES, *copies, *folder.walk(layout.JOBS_FOLDER, suffix="")):
-        file = look(folder, path)
-        data = file.data or b""
-        left = without(copies.get(path, path), data)
-        if path.startswith(f"{layout.JOBS_FOLDER}/") and (report := decode_report(data)):
-            left = encode_report(scrubbed(report, without))
-        if left != data:
-            changes[file] = left
-    _make(transaction, changes, claims - {""})
+    reports = folder.walk(layout.JOBS_FOLDER, suffix="")
+    changes = _changes(folder, (*CHAT_FILES, *copies, *reports), left_of)
+    _make(store, transaction, changes, claims - {""})
 
 
 def _forget(store: Store, transaction: Transaction, record_id: str, dry_run: bool) -> ForgetReport:
-    folder, now = transaction.folder, store.clock.now()
+    folder = transaction.folder
     record = ledger.find_record(folder, record_id)
-    transaction.append(layout.TOMBSTONES, ledger.tombstone_line(record, now))
-    changes: dict[Seen, bytes | None] = {}
-    names_gone = {record.id, claim_key(record.text)}
-    archive = store.config.trim.archive_path
-    for path in dict.fromkeys(
-        (*ledger.every_file(folder), archive, *ledger.derived_copies(folder))
-    ):
-        file = look(folder, path)
-        data = file.data or b""
-        if not _may_hold(path, data, record) or (left := _without(path, data, record)) == data:
-            continue
-        changes[file] = left
-        if not path.startswith(f"{STATE_FOLDER}/"):
-            names_gone |= names_lost(path, data, left)
     _check_daily_logs(folder, record)
+    archive = store.config.trim.archive_path
+    paths = dict.fromkeys((*ledger.every_file(folder), archive, *ledger.derived_copies(folder)))
+    changes = _changes(folder, paths, lambda path, data: _without(path, data, record))
     files = tuple(file.path for file in changes)
     if dry_run:
         return ForgetReport(record_id=record.id, files=files)
-    recalled = _make(transaction, changes, names_gone)
+    names = {record.id, claim_key(record.text)}.union(
+        *(
+            names_lost(file.path, file.data or b"", left)
+            for file, left in changes.items()
+            if not file.path.startswith(f"{STATE_FOLDER}/")
+        )
+    )
+    stone = ledger.tombstone_line(record, store.clock.now())
+    transaction.append(layout.TOMBSTONES, stone)
+    recalled = _make(store, transaction, changes, names)
     return ForgetReport(
         record_id=record.id,
         files=(*files, *recalled),
@@ -148,41 +145,36 @@ def _forget(store: Store, transaction: Transaction, record_id: str, dry_run: boo
     )
 
 
+def _changes(
+    folder: Folder, paths: Iterable[str], left_of: Callable[[str, bytes], bytes | None]
+) -> dict[Seen, bytes | None]:
+    """What is left of each file from which something goes."""
+    files = (look(folder, path) for path in paths)
+    return {
+        file: left
+        for file in files
+        if file.data is not None and (left := left_of(file.path, file.data)) != file.data
+    }
+
+
 def _make(
-    transaction: Transaction, changes: Mapping[Seen, bytes | None], names: Collection[str]
+    store: Store,
+    transaction: Transaction,
+    changes: Mapping[Seen, bytes | None],
+    names: Collection[str],
 ) -> list[str]:
     """Write what is left of each file, in one transaction with all that is known of what went.
 
     No backup has what is to be forgotten. Returns the files of recalls that changed too.
     """
-    for file, left in changes.items():
-        if left is not None:
-            transaction.replace(file.path, left, file.stamp)
     _mend_manifests(transaction, {file.path: left for file, left in changes.items()})
     recalled = _forget_recalls(transaction, names)
-    for file, left in changes.items():
-        if left is None:
-            if transaction.folder.stamp(file.path) != file.stamp:
-                raise FileChangedError(
-                    f"{shown_path(file.path)} was edited by somebody else just now, so nothing was forgotten.",
-                    path=file.path,
-                    hint="Try again.",
-                )
-            transaction.remove(file.path, file.stamp)
     # What a killed writer left behind, and digests of what is there: nobody needs either.
     for path in transaction.folder.walk(STAGING, suffix=""):
         if path not in transaction.staged():
             transaction.remove(path, transaction.folder.stamp(path))
-    transaction.commit()
+    replace_files(store, transaction, changes, reason=None)
     return recalled
-
-
-def _may_hold(path: str, data: bytes, record: Record) -> bool:
-    """Whether a file may hold the record, or a copy of it: most need not be parsed."""
-    # Summaries use the short id; the name of a note's file is made of its text.
-    names = (record.id, short_id(record.id), _note_path(record))
-    is_copy = path.endswith(layout.DREAM_DIARY) or path == record.id or TRAILER in data
-    return is_copy or any(name.encode() in data for name in names if name)
 
 
 def _still_there(folder: Folder, forgotten: Record) -> Iterator[str]:
@@ -233,19 +225,31 @@ def _forget_recalls(transaction: Transaction, names: Collection[str]) -> list[st
 
 def _without(path: str, data: bytes, record: Record) -> bytes | None:
     """The file without the record; None when nothing would be left of it."""
-    if path.startswith((f"{layout.PROPOSALS_FOLDER}/", f"{layout.JOBS_FOLDER}/")):
-        left = _report_without(data, record)
-        # A proposal can be planned again, without the record.
-        return None if path.startswith(layout.PROPOSALS_FOLDER) and left != data else left
+    # Summaries use the short id; the name of a note's file is made of its text.
+    note = _note_path(record)
+    names = [name.encode() for name in (record.id, short_id(record.id), note) if name]
+    may_be_copy = path.endswith(layout.DREAM_DIARY) or path == record.id or TRAILER in data
+    if not may_be_copy and not any(name in data for name in names):
+        return data  # most files need not be parsed
+
+    def clean(living: str, lines: bytes) -> bytes:
+        return lines_without(Document.parse(living, lines), record)
+
+    if path.startswith(_REPORTS):
+        report = decode_report(data)
+        if report is None:
+            return None if names[0] in data else data
+        changes = tuple(change for change in report.changes if change.path != note)
+        left = encode_report(scrubbed(replace(report, changes=changes), clean))
+        # A job can still be undone, without the record; a proposal can be planned again.
+        return None if left != data and path.startswith(layout.PROPOSALS_FOLDER) else left
     living = path
     if path.startswith(f"{layout.BACKUP_FOLDER}/"):
         living = path.removeprefix(f"{layout.BACKUP_FOLDER}/").partition("/")[2]
-    left = lines_without(Document.parse(living, data), record)
-    if left == data and any(found.id == record.id for found in records_in(living, data)):
-        return None  # the file is the note itself
-    if path.startswith(f"{QUARANTINE}/") and record.id.encode() in data:
-        return None  # one torn line, and nobody else's words
-    return left
+    left = clean(living, data)
+    is_note = left == data and any(found.id == record.id for found in records_in(living, data))
+    is_torn_line = path.startswith(f"{QUARANTINE}/") and names[0] in data
+    return None if is_note or is_torn_line else left
 
 
 def lines_without(document: Document, record: Record) -> bytes:
@@ -276,20 +280,6 @@ def without_fact(data: bytes, claim: str, record_id: str) -> bytes:
         return fact is not None and (record_id == fact.record_id or claim_key(fact.text) == claim)
 
     return b"\n".join(line for line in data.split(b"\n") if not is_gone(line))
-
-
-def _report_without(data: bytes, record: Record) -> bytes | None:
-    """The report of a job that took or wrote the record; the job can still be undone, without it."""
-    report = decode_report(data)
-    if report is None:
-        return None if record.id.encode() in data else data
-
-    def clean(path: str, lines: bytes) -> bytes:
-        return lines_without(Document.parse(path, lines), record)
-
-    note = _note_path(record)
-    changes = tuple(change for change in report.changes if change.path != note)
-    return encode_report(scrubbed(replace(report, changes=changes), clean))
 
 
 def _note_path(record: Record) -> str:

@@ -62,7 +62,7 @@ def replace_files(
     *,
     reason: str | None,
 ) -> str | None:
-    """Put new bytes in the place of files, None for none, and commit.
+    """Put new bytes in the place of files, None to delete one, and commit.
 
     Returns the name of the backup of what was there; without a reason there is none.
     """
