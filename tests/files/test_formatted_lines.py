@@ -91,11 +91,8 @@ def test_no_answer_shows_the_secret_or_the_line_as_prose(formatted: Memory) -> N
     assert [hit.text for hit in found] == ["The dog is called Bruno"]
 
 
-def test_doctor_names_it(formatted: Memory) -> None:
-    told = [check for check in formatted.doctor().checks if check.id == "formatting"]
-    assert [check.status for check in told] == ["info", "info"]
-    assert "2 records whose list mark a formatter has rewritten" in told[0].message
-    assert all(check.status != "error" for check in formatted.doctor().checks)
+def test_doctor_finds_nothing_wrong_with_it(formatted: Memory) -> None:
+    assert {check.status for check in formatted.doctor().checks} <= {"ok", "off", "info"}
 
 
 @pytest.mark.parametrize("bullet", ["* ", "- [ ] "])
@@ -129,7 +126,7 @@ def test_lines_inside_a_code_fence_are_not_records(
     assert memory.status().records == 3
     assert "penguins" in memory.get("MEMORY.md").text
     assert "penguins" not in memory.session_start().text
-    check = next(one for one in memory.doctor().checks if one.id == "formatting")
+    check = next(one for one in memory.doctor().checks if one.id == "fences")
     assert (check.status, "2 records inside a code fence" in check.message) == ("warn", True)
 
 

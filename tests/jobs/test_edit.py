@@ -85,15 +85,7 @@ def test_another_caller_makes_a_new_version_of_a_record_of_the_user(
     log = Path(memory.root, "memory/2026-11-15.md").read_bytes()
     assert (encode_line(old) in log, encode_line(new) in log) == (True, True)
     text = Path(memory.root, "MEMORY.md").read_bytes()
-    assert (encode_line(old) in text, encode_line(new) in text) == (path != "MEMORY.md", True)
-
-
-def test_the_only_copy_of_an_old_version_stays(memory: Memory) -> None:
-    old = memory.remember("The concert starts at sevn")
-    Path(memory.root, "memory/2026-11-15.md").unlink()
-    text = encode_line(old).decode()
-    assert encode_line(old).decode() in edited(memory, text.replace("sevn", "seven"), "rest")
-    assert [record.text for record in memory.records()] == ["The concert starts at seven"]
+    assert (encode_line(old) in text, encode_line(new) in text) == (True, True)
 
 
 def test_a_new_version_made_in_an_old_log_is_a_record_of_today(memory: Memory) -> None:
@@ -113,6 +105,12 @@ def test_another_caller_changes_only_the_text_of_a_record_of_the_user(memory: Me
         edited(memory, old.replace("operational", "public"), "rest")
     with pytest.raises(RefusedError, match="says it came from the user"):
         edited(memory, old.replace("operational", "public").replace("4711", "4712"), "rest")
+
+
+def test_an_agent_does_not_make_its_own_record_public(memory: Memory) -> None:
+    line = encode_line(memory.via("rest").remember("Tea at four")).decode()
+    with pytest.raises(RefusedError, match="has a lower mark"):
+        edited(memory, line.replace("private-user", "public"), "rest")
 
 
 def test_an_agent_does_not_raise_a_record_from_outside_to_the_users(memory: Memory) -> None:

@@ -133,9 +133,15 @@ def parse_note(path: str, data: bytes) -> Record | None:
 
 def readable_note(path: str, data: bytes) -> Record | None:
     """The record in a note file, or None for any other file."""
-    with suppress(RecordFormatError):
-        return parse_note(path, data)
-    return None
+    return note_or_reason(path, data)[0]
+
+
+def note_or_reason(path: str, data: bytes) -> tuple[Record | None, str]:
+    """The record in a note file, or why a file that begins like a note is none."""
+    try:
+        return parse_note(path, data), why_no_note(data)
+    except RecordFormatError as error:
+        return None, error.message
 
 
 def records_in(path: str, data: bytes) -> list[Record]:
@@ -163,11 +169,7 @@ def is_note_path(path: str) -> bool:
 def notes(folder: Folder, damages: list[Damage] | None = None) -> Iterator[Record]:
     """Every note of the profile, by path; broken ones are left out, or put in a list."""
     for path in filter(is_note_path, folder.walk(layout.DAILY_FOLDER)):
-        data = folder.read(path) or b""
-        try:
-            record, reason = parse_note(path, data), why_no_note(data)
-        except RecordFormatError as error:
-            record, reason = None, error.message
+        record, reason = note_or_reason(path, folder.read(path) or b"")
         if record is not None:
             yield record
         elif reason and damages is not None:

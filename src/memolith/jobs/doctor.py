@@ -111,24 +111,15 @@ def _remake_index(subject: Subject) -> Iterator[str]:
 
 
 def _make_private(subject: Subject) -> Iterator[str]:
-    done = 0
-    refusal: OSError | MemolithError | None = None
-    for entry in place.too_open(subject):
+    entries = [entry for entry in place.too_open(subject) if entry.path != TOKEN]
+    for entry in entries:
         root, name = subject.root, entry.path
-        if name == TOKEN:
-            continue
         if name == ROOT:
             root, name = os.path.split(os.path.realpath(root))
-        try:
-            with Folder(root) as folder:
-                atomic_write.set_mode(folder, name, entry.mode & 0o700)
-            done += 1
-        except (MemolithError, OSError) as error:  # somebody else's file: the others can be mended
-            refusal = error
-    if done:
-        yield f"{counted(done, 'name')} can now be opened by you alone."
-    if refusal:
-        raise refusal
+        with Folder(root) as folder:
+            atomic_write.set_mode(folder, name, entry.mode & 0o700)
+    if entries:
+        yield f"{counted(len(entries), 'name')} can now be opened by you alone."
 
 
 def _copy_linked(subject: Subject) -> Iterator[str]:

@@ -14,19 +14,25 @@ from memolith.errors import (
 from memolith.files import gate, layout
 from memolith.files.document import Document
 from memolith.files.folder import Folder
-from memolith.files.ledger import every_file
 from memolith.files.notes import file_date
 from memolith.files.passages import ledger_for, secret_lines
 from memolith.files.record_format import encode_line, is_utf16, not_utf8
 from memolith.files.transaction import Transaction
 from memolith.jobs.changes import with_values
-from memolith.jobs.replace import look, replace_files, require_version, version_of
+from memolith.jobs.replace import (
+    admitted,
+    is_raised,
+    look,
+    replace_files,
+    require_version,
+    version_of,
+)
 from memolith.jobs.reports import EditReport, FileText
 from memolith.store import Store
 from memolith.text.open_secrets import key_kinds
 from memolith.text.wording import HIDDEN, counted
 from memolith.types import Record
-from memolith.visibility import raises_trust, trust, trust_in_file
+from memolith.visibility import trust, trust_in_file
 
 _STAND_IN = HIDDEN.encode()
 
@@ -96,8 +102,8 @@ class _Edit:
     def __init__(
         self, store: Store, transaction: Transaction, channel: str, before: Document
     ) -> None:
-        self._transaction, self._channel, self._path = transaction, channel, before.path
-        self._external = store.config.trust.external
+        self._store, self._transaction = store, transaction
+        self._channel, self._path = channel, before.path
         self._by_user = trust(channel) == "user"
         self._now = store.clock.now()
         self._known = {line.data.strip() for line in before.lines}
@@ -109,75 +115,20 @@ class _Edit:
         """The lines to be written; a new record is let in, and marked secret if it holds a key."""
         records = {line.number: record for line, record in after.records()}
         for line in after.lines:
-            record, place = records.get(line.number), f"{self._path}#L{line.number}"
+            record = records.get(line.number)
             if line.data.strip() in self._known:
                 yield line.data
             elif record is not None:
-                yield self._admitted(line.data, record, place)
+                yield self._admitted(line.data, record, line.number)
             else:
                 if kinds := key_kinds(line.data.decode(errors="replace")):
-                    what = f"{place} holds {' and '.join(kinds)} outside of a record"
-                    self.warnings.append(f"{what}, where everybody sees it.")
-                yield line.data
-
-    def _admitted(self, line: bytes, record: Record, place: str) -> bytes:
-        old, old_line = self._old.get(record.id, (None, b""))
-        gate.check_record(record)
-        if not self._by_user:
-            if old is not None and self._is_new_version(record, old):
-                self._replace_version(record, old)
-                return self._history(old_line, old)
-            self._check_trust(record, old, place)
-            gate.admit_forgotten(self._transaction, record, by_user=False)
-        marked = gate.mark_keys(record)
-        self.warnings += [f"{place}: {warning}" for warning in marked.warnings]
-        if marked.sensitivity != record.sensitivity:
-            return with_values(line, provenance={"sensitivity": "secret"})
-        return line
-
-    @staticmethod
-    def _is_new_version(record: Record, old: Record) -> bool:
-        """Whether somebody else has changed nothing but the text of a record of the user's."""
-        is_users = trust_in_file(old.provenance.channel) == "user"
-        return is_users and old.text != record.text and replace(record, text=old.text) == old
-
-    def _replace_version(self, record: Record, old: Record) -> None:
-        new = replace(
-            record,
-            id=gate.new_id(),
-            created=self._now,
-            provenance=replace(old.provenance, channel=self._channel),
-            supersedes=old.id,
-            citation=None,
-        )
-        new = gate.mark_keys(new)
-        gate.check_record(new)
-        gate.admit_forgotten(self._transaction, new, by_user=False)
-        secret = " Saved as secret, because it holds a key." * (new.sensitivity == "secret")
-        self.warnings.append(f"Saved as {new.id}, a new version of {new.supersedes}.{secret}")
-        self.new_versions.append(new)
-
-    def _history(self, line: bytes, old: Record) -> bytes:
-        """The old line, which stays in a log; from MEMORY.md it goes, if another file has it."""
-        folder = self._transaction.folder
-        is_log = layout.is_daily_log(self._path)
-        others = (path for path in every_file(folder) if path != self._path and not is_log)
-        is_elsewhere = any(old.id.encode() in (folder.read(path) or b"") for path in others)
-        return b"" if is_elsewhere else line.rstrip(b"\r\n") + b"\n"
-
-    def _check_trust(self, record: Record, old: Record | None, place: str) -> None:
-        """No agent may sign a record as the user, or raise its trust."""
-        number, channel = place.rpartition("L")[2], record.provenance.channel
-        if trust_in_file(channel) == "user":
+                    place = f"{self._path}#L{line.number}"
+                    what = "has a lower mark or more trust than before"
+            if is_users:
+                what = "says it came from the user"
             raise RefusedError(
-                f"Line {number} is a record that says it came from the user.",
-                hint='Leave records as they are; a new one comes from "rest", or is remembered.',
-            )
-        was = old.provenance.channel if old else channel
-        if raises_trust(channel, was, self._external):
-            raise RefusedError(
-                f"Line {number} raises the trust of a record that came from {was}.",
-                hint=f"Only the user can let it in: memolith approve {record.id[:8]}",
+                f"Line {number} is a record that {what}.",
+                hint="Leave records as they are: only the user can approve them, or sign new ones.",
             )
 
 

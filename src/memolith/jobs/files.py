@@ -21,12 +21,12 @@ from memolith.jobs.edit import check_path, daily_logs, is_editable, read_file, w
 from memolith.jobs.history import kept_jobs
 from memolith.jobs.job import index_changes
 from memolith.jobs.note_files import Notes
-from memolith.jobs.replace import Seen, look, replace_files
+from memolith.jobs.replace import Seen, is_raised, look, replace_files
 from memolith.jobs.timeline import days, one_day
 from memolith.reports import Backup
 from memolith.search.filters import as_day
 from memolith.store import Store
-from memolith.visibility import Patterns, raises_trust, trust
+from memolith.visibility import Patterns, trust
 
 if TYPE_CHECKING:  # it loads NumPy
     from memolith.finder import Finder
@@ -148,10 +148,7 @@ def _check_marks(path: str, restored: bytes, current: bytes, external: Patterns)
     """Refuse an agent a backup in which a record has a lower mark or more trust than it has now."""
     known = {record.id: record for record in records_in(path, current)}
     for record in records_in(path, restored):
-        now = known.get(record.id, record)
-        mark = gate.mark_after(now, record.sensitivity, by_user=False)
-        channels = record.provenance.channel, now.provenance.channel
-        if mark != record.sensitivity or raises_trust(*channels, external):
+        if is_raised(known.get(record.id, record), record, external):
             raise RefusedError(
                 f"In this backup {record.id} has a lower mark or more trust than now."
                 " Only the user can give it that. Nothing was changed.",

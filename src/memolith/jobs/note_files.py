@@ -13,16 +13,29 @@ from memolith.files import gate, layout
 from memolith.files.backup import NOTES
 from memolith.files.document import Document
 from memolith.files.folder import MAX_DEPTH, Folder, split_path
-from memolith.files.front_matter import is_broken_secret, why_no_note
-from memolith.files.notes import category_of, file_date, is_note_path, note_bytes, parse_note
-from memolith.files.record_format import RecordFormatError
-from memolith.jobs.replace import Seen, look, replace_files, require_version, version_of
+from memolith.files.front_matter import is_broken_secret, split_note
+from memolith.files.notes import (
+    category_of,
+    file_date,
+    is_note_path,
+    note_bytes,
+    note_or_reason,
+    readable_note,
+)
+from memolith.jobs.replace import (
+    Seen,
+    admitted,
+    look,
+    replace_files,
+    require_version,
+    version_of,
+)
 from memolith.jobs.reports import EditReport, NoteFile
 from memolith.jobs.update import changed_note
 from memolith.store import Store, with_warnings
 from memolith.text.cleaning import shown_path
 from memolith.types import Citation, Provenance, Record
-from memolith.visibility import raises_trust, trust
+from memolith.visibility import trust
 
 T = TypeVar("T")
 
@@ -81,29 +94,21 @@ class Notes:
         check_note_path(path)
         text, channel = text.replace("\r\n", "\n").strip("\n"), self._channel
         draft = self._store.draft(text, channel, category=category_of(path), metadata=metadata)
-        gate.check_record(draft)
         with self._store.writing() as transaction:
             file = look(transaction.folder, path)
             require_version(file, version)
-            old = None if file.data is None else _note_in(transaction.folder, path, file.data)
-            new = replace(draft, created=self._store.clock.now())
-            if old is not None:
+            draft = replace(draft, created=self._store.clock.now())
+            old = replace(draft, text="")
+            if file.data is not None:
+                old = _note_in(transaction.folder, path, file.data)
                 self._check_may_change(old)
-                was = old.provenance
-                # What an agent changes is the agent's from then on.
-                raised = raises_trust(was.channel, channel, self._store.config.trust.external)
-                new = replace(
-                    old,
-                    text=draft.text,
-                    metadata=old.metadata if metadata is None else metadata,
-                    provenance=replace(was, channel=channel) if raised else was,
-                )
+            kept = old.metadata if metadata is None else metadata
+            new = replace(old, text=draft.text, metadata=kept)
             if new == old:
                 return EditReport(path=path, version=file.version)
-            new = gate.mark_keys(new)
-            gate.admit_forgotten(transaction, new, by_user=trust(channel) == "user")
+            new = admitted(self._store, transaction, old, new, channel)
             after = _encoded(file, old, new)
-            reason = NOTES if old else None
+            reason = None if file.data is None else NOTES
             backup = replace_files(self._store, transaction, {file: after}, reason=reason)
         warnings = with_warnings(new, new, transaction).warnings
         return EditReport(path=path, version=version_of(after), backup=backup, warnings=warnings)
@@ -185,34 +190,30 @@ def check_note_path(path: str) -> None:
 
 def _note_in(folder: Folder, path: str, data: bytes) -> Record:
     """The note, or the prose as one; raises FileFormatError for what must not be overwritten."""
-    reason, text = "", ""
-    try:
-        if record := parse_note(path, data):
-            return record
-        reason, text = why_no_note(data), data.decode()
-    except UnicodeDecodeError:
+    record, reason = note_or_reason(path, data)
+    if record is not None:
+        return record
+    text, lines = data.decode(errors="replace"), Document.parse(path, data).lines
+    if text.encode() != data:
         reason = "it is not UTF-8"
-    except RecordFormatError as error:
-        reason = error.message
-    if not reason and is_broken_secret(data):
-        reason = "its mark is broken"
-    hint = "Mend it by hand; memolith doctor names the line."
-    if not reason and any(one.looks_like_record for one in Document.parse(path, data).lines):
-        reason, hint = "it has records", "Change its records one by one: memolith update ID"
+    elif any(line.looks_like_record for line in lines):
+        reason = reason or "it has records, which are changed one by one: memolith update ID"
+    elif is_broken_secret(data):
+        reason = reason or "its mark is broken"
     if reason:
         message = f"{shown_path(path)} cannot be read as a note: {reason}."
+        hint = "Mend it by hand; memolith doctor names the line."
         raise FileFormatError(message, path=path, hint=hint)
     day = file_date(path)
+    created = datetime(day.year, day.month, day.day, tzinfo=UTC) if day else None
     return Record(
         id=path,
         text=text.replace("\r\n", "\n").strip("\n"),
         category=category_of(path),
         session="main",
-        created=datetime(day.year, day.month, day.day, tzinfo=UTC)
-        if day
-        else _modified(folder, path),
+        created=created or _modified(folder, path),
         provenance=Provenance(channel="unknown"),
-        citation=Citation(path, 1, data.count(b"\n") + (not data.endswith(b"\n"))),
+        citation=Citation(path, 1, len(lines)),
     )
 
 
@@ -226,9 +227,9 @@ def _no_note(path: str) -> NotFoundError:
     return NotFoundError(f"There is no note at {shown_path(path)}.", name=path, hint=hint)
 
 
-def _encoded(file: Seen, old: Record | None, new: Record) -> bytes:
+def _encoded(file: Seen, old: Record, new: Record) -> bytes:
     """The bytes of the note; raises RefusedError if they would not read back as it."""
-    if file.data is not None and old is not None and parse_note(file.path, file.data) is not None:
+    if file.data is not None and split_note(file.data):
         return changed_note(file.path, file.data, old, new)
     return note_bytes(replace(new, id=gate.new_id()) if new.id == file.path else new)
 
@@ -236,7 +237,7 @@ def _encoded(file: Seen, old: Record | None, new: Record) -> bytes:
 def _moved(old: Seen, path: str) -> bytes:
     """The bytes for another folder: it is the note's category, unless the note says another."""
     data, category = old.data or b"", category_of(path)
-    record = parse_note(old.path, data)
+    record = readable_note(old.path, data)
     if record is None or record.category != category_of(old.path) or record.category == category:
         return data
     return changed_note(old.path, data, record, replace(record, category=category))

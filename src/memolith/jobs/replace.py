@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 
 from memolith.errors import VersionConflictError
+from memolith.files import gate
 from memolith.files.backup import NOTES, prune_backups, save_backup
 from memolith.files.folder import Folder
 from memolith.files.transaction import Transaction
 from memolith.store import Store
 from memolith.text.cleaning import shown_path
-from memolith.types import Stamp
+from memolith.types import Record, Stamp
+from memolith.visibility import Patterns, raises_trust, trust
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,29 @@ def require_version(seen: Seen, given: str | None) -> None:
             current=seen.version,
             hint="Choose another path, or delete that one first." if is_new else read_again,
         )
+
+
+def is_raised(old: Record, new: Record, external: Patterns) -> bool:
+    """Whether a record would get a lower mark or more trust, which only the user may give it."""
+    mark = gate.mark_after(old, new.sensitivity, by_user=False)
+    channels = new.provenance.channel, old.provenance.channel
+    return mark != new.sensitivity or raises_trust(*channels, external)
+
+
+def admitted(
+    store: Store, transaction: Transaction, old: Record, new: Record, channel: str
+) -> Record:
+    """A changed record as it may be written; raises an error if it may not."""
+    if new == old:
+        return old
+    gate.check_record(new)
+    # What an agent changes is the agent's from then on.
+    if raises_trust(old.provenance.channel, channel, store.config.trust.external):
+        new = replace(new, provenance=replace(new.provenance, channel=channel))
+    new = gate.mark_keys(new)
+    if new.text != old.text:
+        gate.admit_forgotten(transaction, new, by_user=trust(channel) == "user")
+    return new
 
 
 def replace_files(

@@ -16,7 +16,7 @@ from memolith.files.ledger import Ledger, every_file, find_newest, find_record
 from memolith.files.notes import is_note_path, readable_note
 from memolith.files.transaction import Transaction
 from memolith.jobs.changes import with_values
-from memolith.jobs.replace import Seen, look, replace_files
+from memolith.jobs.replace import Seen, admitted, look, replace_files
 from memolith.jobs.run import trim
 from memolith.store import Store, with_warnings
 from memolith.types import Record, Sensitivity
@@ -86,11 +86,8 @@ def update(  # noqa: PLR0913 - each names one field of the record
         return finish(store, record, None, is_over_limit=is_over_limit)
     with store.changing() as transaction:
         old, new = changed(transaction.folder)
-        if raises_trust(old.provenance.channel, channel, store.config.trust.external):
-            new = _with_provenance(new, channel=channel)
-        if new.text != old.text:
-            gate.admit_forgotten(transaction, new, by_user=by_user)
-        return _checked(store, transaction, old, new)
+        new = admitted(store, transaction, old, new, channel)
+        return _rewrite(store, transaction, old, new, reason="update")
 
 
 def _with_provenance(record: Record, **values: str) -> Record:
@@ -165,25 +162,18 @@ def merge_words(store: Store, known: Record, draft: Record) -> Record:
     if not added:
         return known
     external, channel = store.config.trust.external, draft.provenance.channel
-    raises = raises_trust(known.provenance.channel, channel, external)
-    if raises and trust(channel, external) == "external":
+    is_external = trust(channel, external) == "external"
+    if is_external and raises_trust(known.provenance.channel, channel, external):
         warning = f"Not added to {known.citation}, which is not from outside: {added}."
         return replace(known, warnings=(*known.warnings, warning))
     with store.changing() as transaction:
         old = find_record(transaction.folder, known.id)
         all_words = {**old.metadata, **metadata}
         new = replace(old, keywords=(*old.keywords, *keywords), metadata=all_words)
-        new = _with_provenance(new, channel=channel) if raises else new
-        merged = _checked(store, transaction, old, new)
+        new = admitted(store, transaction, old, new, channel)
+        merged = _rewrite(store, transaction, old, new, reason="update")
     warning = f"Merged into {known.citation}, which says the same (id {known.id}): {added}."
     return replace(merged, reused=True, warnings=(*known.warnings, *merged.warnings, warning))
-
-
-def _checked(store: Store, transaction: Transaction, old: Record, new: Record) -> Record:
-    if new != old:
-        gate.check_record(new)
-        new = gate.mark_keys(new)
-    return _rewrite(store, transaction, old, new, reason="update")
 
 
 def _rewrite(

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator
 
 from memolith.errors import MemolithError
 from memolith.files import layout
 from memolith.files.chat_log import ARCHIVE, parse_turn
 from memolith.files.disk_view import MAX_FILE_BYTES
-from memolith.files.document import Document, Line
+from memolith.files.document import Damage, Document
 from memolith.files.front_matter import is_broken_secret, parse_header, split_note, why_no_note
 from memolith.files.ledger import Tombstone, digest, tombstones
-from memolith.files.notes import is_note_path, parse_note, sensitivity_in
-from memolith.files.record_format import (
-    BOM,
-    PREFIX,
-    RecordFormatError,
-    claims_to_be_record,
-    is_utf16,
-)
+from memolith.files.notes import is_note_path, note_or_reason, sensitivity_in
+from memolith.files.record_format import RecordFormatError, claims_to_be_record, is_utf16
 from memolith.files.tail import is_torn
 from memolith.jobs.checks.subject import Subject, found, refused
 from memolith.jobs.reports import Check
@@ -37,8 +30,7 @@ def check_content(subject: Subject) -> Iterator[Check]:
             yield found("read.tombstones", path=layout.TOMBSTONES, lines=foreign)
     except MemolithError as error:
         yield refused("read", error.message, error.hint)
-    records = _Records(subject, stones)
-    ends: dict[str, list[str]] = defaultdict(list)
+    records = _Records(stones)
     files = notes = 0
     for path in subject.memory_files():
         try:
@@ -51,11 +43,9 @@ def check_content(subject: Subject) -> Iterator[Check]:
             continue
         files += 1
         notes += is_note_path(path)
-        yield from _look_at_text(path, data, ends)
+        yield from _look_at_text(path, data)
         yield from _look_at_header(path, data)
         yield from records.look_at(path, data)
-    for case, paths in ends.items():  # they are kept as they are, so they are only reported
-        yield found(f"text.{case}", number=len(paths), paths=paths)
     yield found("read.ok", files=files)
     yield found("text.ok", files=files)
     yield found("records.ok", lines=records.lines)
@@ -64,15 +54,11 @@ def check_content(subject: Subject) -> Iterator[Check]:
     yield found("notes.ok", notes=notes)
 
 
-def _look_at_text(path: str, data: bytes, ends: dict[str, list[str]]) -> Iterator[Check]:
-    """Whether a file is plain UTF-8."""
+def _look_at_text(path: str, data: bytes) -> Iterator[Check]:
+    """Whether a file is UTF-8; byte order marks and Windows line ends are fine."""
     if is_utf16(data):
         yield found("text.utf-16", path=path)
         return
-    if data.startswith(BOM):
-        ends["mark"].append(path)
-    if windows := data.count(b"\r\n"):
-        ends["windows" if windows == data.count(b"\n") else "mixed"].append(path)
     if b"\0" in data:
         yield found("text.nul", path=path, line=_line_at(data, data.index(b"\0")))
     try:
@@ -88,16 +74,15 @@ def _line_at(data: bytes, offset: int) -> int:
 def _look_at_header(path: str, data: bytes) -> Iterator[Check]:
     """Whether the front matter of a note can be read, and of any file how secret it is."""
     reason = ""
-    try:
-        if is_note_path(path):
-            parse_note(path, data)
-            reason = why_no_note(data)
-        elif is_broken_secret(data):
-            reason = why_no_note(data)
+    if is_note_path(path):
+        _, reason = note_or_reason(path, data)
+    elif is_broken_secret(data):
+        reason = why_no_note(data)
+        try:
             if parts := split_note(data):
                 sensitivity_in(parse_header(parts[0]))
-    except RecordFormatError as error:
-        reason = error.message
+        except RecordFormatError as error:
+            reason = error.message
     if reason:
         case = "notes.broken" if is_note_path(path) else "notes.unclear"
         yield found(case, path=path, reason=reason)
@@ -118,9 +103,7 @@ def check_turns(subject: Subject) -> Iterator[Check]:
 class _Records:
     """Looks at the records of every file, and compares them across files."""
 
-    def __init__(self, subject: Subject, stones: list[Tombstone]) -> None:
-        has_backup = bool(subject.files_in(layout.BACKUP_FOLDER))
-        self._restore = ", or put a backup back: memolith restore" if has_backup else "."
+    def __init__(self, stones: list[Tombstone]) -> None:
         self.places: dict[str, tuple[int, str, int]] = {}  # id → hash of the text, path, line
         self.lines = 0
         self._forgotten_ids = {stone.id for stone in stones}
@@ -128,32 +111,18 @@ class _Records:
 
     def look_at(self, path: str, data: bytes) -> Iterator[Check]:
         """Look at one file."""
-        document = Document.parse(path, data)
-        alike = [line for line in document.lines if line.looks_like_record]
-        good = 0
-        for line, record in document.records():
-            good += 1
+        document, damages = Document.parse(path, data), list[Damage]()
+        lines = document.lines
+        for line, record in document.records(damages):
+            self.lines += 1
             yield from self._problems(path, line.number, record)
-        self.lines += good
-        if good != len(alike):
-            yield from self._damages(document)
-        fenced = [line for line in document.lines if line.fenced and claims_to_be_record(line.data)]
-        for case, lines in (
-            ("rewritten", [line for line in alike if _is_rewritten(line)]),
-            ("fenced", fenced if layout.is_file_of_ours(path) else []),
-        ):
-            if lines:
-                first = lines[0].number
-                yield found(f"formatting.{case}", path=path, records=len(lines), line=first)
-
-    def _damages(self, document: Document) -> Iterator[Check]:
-        path, last = document.path, document.lines[-1]
-        for _, line, reason in document.damages():
-            yield found(
-                "records.damaged", path=path, line=line, reason=reason, restore=self._restore
-            )
-        if not last.data.endswith(b"\n") and is_torn(last.data):
-            yield found("records.torn", path=path, line=last.number)
+        for _, number, reason in damages:
+            yield found("records.damaged", path=path, line=number, reason=reason)
+        if lines and not data.endswith(b"\n") and is_torn(lines[-1].data):
+            yield found("records.torn", path=path, line=lines[-1].number)
+        fenced = [line for line in lines if line.fenced and claims_to_be_record(line.data)]
+        if fenced and layout.is_file_of_ours(path):
+            yield found("fences.records", path=path, records=len(fenced), line=fenced[0].number)
 
     def _problems(self, path: str, line: int, record: Record) -> Iterator[Check]:
         text = hash(record.text)
@@ -164,8 +133,3 @@ class _Records:
             yield found("forgotten.back", path=path, line=line, id=record.id)
         elif self._forgotten_texts and digest(record.text) in self._forgotten_texts:
             yield found("forgotten.again", path=path, line=line, id=record.id)
-
-
-def _is_rewritten(line: Line) -> bool:
-    bare = line.data.removeprefix(BOM).lstrip(b" \t")
-    return not bare.startswith(PREFIX) and claims_to_be_record(line.data)

@@ -64,20 +64,11 @@ def check_profile(subject: Subject) -> Iterator[Check]:
         return
     if not os.access(root, os.R_OK | os.X_OK):
         yield found("profile.unreadable", root=root)
-    if os.statvfs(root).f_flag & os.ST_RDONLY:
-        yield found("profile.read-only", root=root)
-        return
-    places = {  # who may write a file may not be allowed to make new ones
-        "": "profile.no-new-files",
-        layout.DAILY_FOLDER: "profile.no-new-day",
-        STATE_FOLDER: "profile.no-new-files",
-        subject.config.profile.primary: "profile.unwritable",
-        LOCK_PATH: "profile.unwritable",
-    }
-    for path, case in places.items():
-        whole = os.path.join(root, path)
-        if os.path.exists(whole) and not os.access(whole, os.W_OK):
-            yield found(case, path=path or root)
+    places = ("", layout.DAILY_FOLDER, STATE_FOLDER, subject.config.profile.primary, LOCK_PATH)
+    there = [path for path in places if os.path.exists(os.path.join(root, path))]
+    closed = [path for path in there if not os.access(os.path.join(root, path), os.W_OK)]
+    if closed:
+        yield found("profile.unwritable", paths=[path or root for path in closed])
     yield found("profile.ok", root=root)
 
 
@@ -109,8 +100,6 @@ def check_space(subject: Subject) -> Iterator[Check]:
     free = disk.f_bavail * disk.f_frsize
     if free < _LEAST_FREE_BYTES:
         yield found("space.little", megabytes=f"{free / 1e6:.1f}")
-    if disk.f_files and not disk.f_favail:
-        yield found("space.names")
     yield found("space.ok", gigabytes=f"{free / 1e9:.1f}")
 
 

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import fcntl
 import os
-import re
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import suppress
-from hashlib import sha256
 from urllib.parse import urlsplit
 
 from memolith.clock import boot_id
 from memolith.errors import ConfigError, EmbeddingError, MemolithError, StorageError
 from memolith.files.atomic_write import STAGING
-from memolith.files.backup import MANIFEST, backup_path, backups
+from memolith.files.backup import MANIFEST, backups, read_backup
 from memolith.files.folder import Folder, storage_error
 from memolith.files.layout import BACKUP_FOLDER
 from memolith.files.locks import LOCK_PATH
@@ -26,7 +23,7 @@ from memolith.jobs.integrity import scan
 from memolith.jobs.reports import Check
 from memolith.jobs.scheduler import last_runs
 from memolith.jobs.server_files import last_address, read_token
-from memolith.text.wording import counted, refused_chunks
+from memolith.text.wording import counted
 
 HEALTHY = '{"ok":true}'
 _LONGEST = 100
@@ -34,7 +31,6 @@ _SECONDS = 1.0  # for an answer from this machine
 _EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104 - nothing is bound here
 # A check-up takes seconds: of a larger memory the newest statements are compared.
 _MOST_COMPARED = 10_000
-_PID = re.compile(rb'"pid": (\d+)')
 
 
 def check_lock(subject: Subject) -> Iterator[Check]:
@@ -66,9 +62,7 @@ def _look_at_intent(data: bytes, *, is_held: bool) -> Iterator[Check]:
         yield found("lock.newer", path=LOCK_PATH)
         return
     if is_held:
-        pid = _PID.search(data)
-        last = f" (last one known: process {int(pid[1])})" if pid else ""
-        yield found("lock.held", last=last)
+        yield found("lock.held")
     elif state.steps:
         is_killed = state.boot == boot_id()
         yield found("lock.killed" if is_killed else "lock.cut-off", steps=len(state.steps))
@@ -93,12 +87,11 @@ def check_backups(subject: Subject) -> Iterator[Check]:
     """Whether each backup is whole: every file against its SHA-256."""
     with Folder(subject.root) as folder:
         known = backups(folder)
-    for backup in known:
-        for path, expected in backup.files.items():
-            data = None
-            with suppress(MemolithError):
-                data = subject.read(backup_path(backup.name, path))
-            if data is None or sha256(data).hexdigest() != expected:
+        for backup in known:
+            try:
+                read_backup(folder, backup.name)
+            except MemolithError as error:
+                path = getattr(error, "path", "")
                 yield found("backups.damaged", path=path, name=backup.name)
     whole = {backup.name for backup in known}
     for path in subject.files_in(BACKUP_FOLDER):
@@ -175,10 +168,6 @@ def check_index(subject: Subject) -> Iterator[Check]:
     if not status.exists or status.damaged:
         yield found("index.damaged" if status.exists else "index.none")
         return
-    if status.without_vector:
-        yield found("index.words-only", chunks=status.without_vector)
-    if status.refused:
-        yield found("index.refused", message=refused_chunks(status.refused))
     if status.changed:
         yield found("index.behind", files=status.changed)
     yield found("index.ok", chunks=status.chunks)
