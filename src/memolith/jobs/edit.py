@@ -123,11 +123,50 @@ class _Edit:
             else:
                 if kinds := key_kinds(line.data.decode(errors="replace")):
                     place = f"{self._path}#L{line.number}"
-                    what = "has a lower mark or more trust than before"
-            if is_users:
-                what = "says it came from the user"
+                    what = f"{place} holds {' and '.join(kinds)} outside of a record"
+                    self.warnings.append(f"{what}, where everybody sees it.")
+                yield line.data
+
+    def _admitted(self, line: bytes, record: Record, number: int) -> bytes:
+        old, old_line = self._old.get(record.id, (None, b""))
+        gate.check_record(record)
+        if not self._by_user:
+            if old is not None and self._is_new_version(record, old):
+                self._add_version(record, old)
+                return old_line
+            self._check_trust(record, old, number)
+            gate.admit_forgotten(self._transaction, record, by_user=False)
+        marked = gate.mark_keys(record)
+        self.warnings += [f"{self._path}#L{number}: {warning}" for warning in marked.warnings]
+        if marked.sensitivity != record.sensitivity:
+            return with_values(line, provenance={"sensitivity": "secret"})
+        return line
+
+    @staticmethod
+    def _is_new_version(record: Record, old: Record) -> bool:
+        """Whether somebody else has changed nothing but the text of a record of the user's."""
+        is_users = trust_in_file(old.provenance.channel) == "user"
+        return is_users and old.text != record.text and replace(record, text=old.text) == old
+
+    def _add_version(self, record: Record, old: Record) -> None:
+        new = replace(record, id=gate.new_id(), created=self._now, supersedes=old.id, citation=None)
+        new = admitted(self._store, self._transaction, old, new, self._channel)
+        secret = " Saved as secret, because it holds a key." * (new.sensitivity == "secret")
+        self.warnings.append(f"Saved as {new.id}, a new version of {old.id}.{secret}")
+        self.new_versions.append(new)
+
+    def _check_trust(self, record: Record, old: Record | None, number: int) -> None:
+        """No agent may sign a record as the user, raise its trust or lower its mark."""
+        own = replace(record.provenance, channel=self._channel)
+        before = old or replace(record, provenance=own)
+        problem = ""
+        if trust_in_file(record.provenance.channel) == "user":
+            problem = "says it came from the user"
+        elif is_raised(before, record, self._store.config.trust.external):
+            problem = "has a lower mark or more trust than before"
+        if problem:
             raise RefusedError(
-                f"Line {number} is a record that {what}.",
+                f"Line {number} is a record that {problem}.",
                 hint="Leave records as they are: only the user can approve them, or sign new ones.",
             )
 
