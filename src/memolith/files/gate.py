@@ -243,7 +243,7 @@ def _check_spelling(record: Record, size: int) -> None:
         read = parse_line(line)
     except RecordFormatError as error:
         raise RefusedError(error.message, hint=error.hint) from error
-    if read is not None and _is_too_deep(read.metadata):
+    if read is not None and read.to_dict()["metadata"] != read.metadata:
         raise RefusedError(
             f"The metadata has more than {MAX_LEVELS} levels of objects and lists.",
             hint="Make it flatter, or keep it as one text.",
@@ -263,15 +263,6 @@ def _check_fits(what: str, size: int, limit: int) -> None:
             limit=limit,
             hint="Keep the essence, or split it.",
         )
-
-
-def _is_too_deep(metadata: Mapping[str, object]) -> bool:
-    """Level by level: recursion would need a stack as deep as the metadata."""
-    level: list[dict[str, object] | list[object]] = [dict(metadata)]
-    for _ in range(MAX_LEVELS):
-        values = [item.values() if isinstance(item, dict) else item for item in level]
-        level = [value for some in values for value in some if isinstance(value, dict | list)]
-    return bool(level)
 
 
 def whole_moment(moment: datetime) -> datetime:
