@@ -12,13 +12,13 @@ from memolith.files import gate, layout
 from memolith.files.backup import backups, copies, read_backup
 from memolith.files.document import Document
 from memolith.files.folder import Folder
-from memolith.files.ledger import memory_files
+from memolith.files.ledger import memory_files, names_told
 from memolith.files.notes import records_in
+from memolith.files.record_format import readable_record
 from memolith.jobs import reports
 from memolith.jobs.changes import replaced
 from memolith.jobs.diffs import diff_of
 from memolith.jobs.edit import check_path, daily_logs, is_editable, read_file, write_file
-from memolith.jobs.history import kept_jobs
 from memolith.jobs.job import index_changes
 from memolith.jobs.note_files import Notes
 from memolith.jobs.replace import Seen, is_raised, look, replace_files
@@ -26,6 +26,7 @@ from memolith.jobs.timeline import days, one_day
 from memolith.reports import Backup
 from memolith.search.filters import as_day
 from memolith.store import Store
+from memolith.text.lines import short_id
 from memolith.visibility import Patterns, trust
 
 if TYPE_CHECKING:  # it loads NumPy
@@ -170,9 +171,14 @@ def _newer_lines(
         for copy in copies(folder, path, before=name):
             for key, _ in _entries(path, copy):
                 newer.pop(key, None)
-    for key in _written_by_jobs(folder, path, set(back)):
-        newer.pop(key, None)
-    return list(newer.values())
+    ids = {short_id(key) for key in back if isinstance(key, str)}
+    return [line for line in newer.values() if not _is_summary_of(line, ids)]
+
+
+def _is_summary_of(line: bytes, ids: set[str]) -> bool:
+    """Whether a line is a summary of nothing but these records."""
+    record = readable_record(line)
+    return record is not None and record.category == "compaction" and names_told(record.text) <= ids
 
 
 def _entries(path: str, data: bytes) -> Iterator[tuple[str | bytes, bytes]]:
@@ -182,15 +188,3 @@ def _entries(path: str, data: bytes) -> Iterator[tuple[str | bytes, bytes]]:
     elif path.endswith(".md"):
         for line, record in Document.parse(path, data).records():
             yield record.id, line.data.rstrip(b"\r\n") + b"\n"
-
-
-def _written_by_jobs(folder: Folder, path: str, back: set[str | bytes]) -> Iterator[str | bytes]:
-    """The records that jobs made of others, where all of these come back: summaries of them go."""
-    for job in kept_jobs(folder):
-        for change in job.changes:
-            if job.status != "done" or change.path != path:
-                continue
-            removed = {key for hunk in change.hunks for key, _ in _entries(path, hunk.removed)}
-            if removed <= back:
-                for hunk in change.hunks:
-                    yield from (key for key, _ in _entries(path, hunk.inserted))

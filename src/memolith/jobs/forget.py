@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 from hashlib import sha256
 from typing import TypeVar
@@ -25,7 +25,7 @@ from memolith.jobs import recalls
 from memolith.jobs.approve import CHAT_FILES
 from memolith.jobs.dream import without_themes
 from memolith.jobs.history import decode_report, encode_report, scrubbed
-from memolith.jobs.replace import Seen, look, replace_files
+from memolith.jobs.replace import Seen, changed_files, replace_files
 from memolith.jobs.reports import ChannelReport, ForgetReport
 from memolith.jobs.sources import names_lost
 from memolith.jobs.summaries import summaries_without
@@ -113,7 +113,7 @@ def _forget_turns(store: Store, transaction: Transaction, channel: str) -> None:
     folder = transaction.folder
     copies = {backup_path(one.name, path): path for one in backups(folder) for path in CHAT_FILES}
     reports = folder.walk(layout.JOBS_FOLDER, suffix="")
-    changes = _changes(folder, (*CHAT_FILES, *copies, *reports), left_of)
+    changes = changed_files(folder, (*CHAT_FILES, *copies, *reports), left_of)
     _make(store, transaction, changes, claims - {""})
 
 
@@ -123,7 +123,7 @@ def _forget(store: Store, transaction: Transaction, record_id: str, dry_run: boo
     _check_daily_logs(folder, record)
     archive = store.config.trim.archive_path
     paths = dict.fromkeys((*ledger.every_file(folder), archive, *ledger.derived_copies(folder)))
-    changes = _changes(folder, paths, lambda path, data: _without(path, data, record))
+    changes = changed_files(folder, paths, lambda path, data: _without(path, data, record))
     files = tuple(file.path for file in changes)
     if dry_run:
         return ForgetReport(record_id=record.id, files=files)
@@ -143,18 +143,6 @@ def _forget(store: Store, transaction: Transaction, record_id: str, dry_run: boo
         current_again=_current_again(store, record.supersedes),
         warnings=tuple(_still_there(folder, record)),
     )
-
-
-def _changes(
-    folder: Folder, paths: Iterable[str], left_of: Callable[[str, bytes], bytes | None]
-) -> dict[Seen, bytes | None]:
-    """What is left of each file from which something goes."""
-    files = (look(folder, path) for path in paths)
-    return {
-        file: left
-        for file in files
-        if file.data is not None and (left := left_of(file.path, file.data)) != file.data
-    }
 
 
 def _make(

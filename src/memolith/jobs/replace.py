@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from hashlib import sha256
 
@@ -78,6 +78,18 @@ def admitted(
     if new.text != old.text:
         gate.admit_forgotten(transaction, new, by_user=trust(channel) == "user")
     return new
+
+
+def changed_files(
+    folder: Folder, paths: Iterable[str], change: Callable[[str, bytes], bytes | None]
+) -> dict[Seen, bytes | None]:
+    """The files that a change makes different, with what it makes of each."""
+    files = (look(folder, path) for path in paths)
+    return {
+        file: data
+        for file in files
+        if file.data is not None and (data := change(file.path, file.data)) != file.data
+    }
 
 
 def replace_files(

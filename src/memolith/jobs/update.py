@@ -16,7 +16,7 @@ from memolith.files.ledger import Ledger, every_file, find_newest, find_record
 from memolith.files.notes import is_note_path, readable_note
 from memolith.files.transaction import Transaction
 from memolith.jobs.changes import with_values
-from memolith.jobs.replace import Seen, admitted, look, replace_files
+from memolith.jobs.replace import admitted, changed_files, replace_files
 from memolith.jobs.run import trim
 from memolith.store import Store, with_warnings
 from memolith.types import Record, Sensitivity
@@ -187,14 +187,11 @@ def _rewrite(
         is_copy = not _is_note(old) or record.citation == old.citation
         return (old, new) if record.id == old.id and is_copy else None
 
-    changes: dict[Seen, bytes | None] = {}
-    for path in every_file(transaction.folder):
-        file = look(transaction.folder, path)
-        data = file.data or b""
-        if old.id.encode() in data or (old.citation and old.citation.path == path):
-            changed = with_changes(path, data, decided)
-            if changed != data:
-                changes[file] = changed
+    def change(path: str, data: bytes) -> bytes:
+        may_hold = old.id.encode() in data or (old.citation and old.citation.path == path)
+        return with_changes(path, data, decided) if may_hold else data
+
+    changes = changed_files(transaction.folder, every_file(transaction.folder), change)
     replace_files(store, transaction, changes, reason=reason)
     return new
 

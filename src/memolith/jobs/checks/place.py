@@ -38,7 +38,7 @@ PRIVATE = (
 )
 IGNORE_LINES = "".join(f"/{pattern}\n" for pattern in PRIVATE)
 
-# What we cannot do without; daily logs and the archive are such files too.
+# What we cannot do without, besides the files that `layout.is_file_of_ours` names.
 _FOLDERS = (
     layout.DAILY_FOLDER,
     STATE_FOLDER,
@@ -46,14 +46,7 @@ _FOLDERS = (
     layout.BACKUP_FOLDER,
     QUARANTINE,
 )
-_FILES = (
-    layout.ROOT_MEMORY,
-    layout.NESTED_MEMORY,
-    layout.USER,
-    layout.CONVERSATIONS,
-    layout.TOMBSTONES,
-    LOCK_PATH,
-)
+_FILES = (layout.TOMBSTONES, LOCK_PATH)
 
 
 def check_profile(subject: Subject) -> Iterator[Check]:
@@ -211,7 +204,8 @@ def unusable(subject: Subject) -> frozenset[str]:
 
 def _wanted(subject: Subject, path: str) -> str:
     """Of what kind a name must be that we cannot do without; "" if it may be any."""
-    if path in (*_FILES, subject.config.trim.archive_path) or layout.is_daily_log(path):
+    is_file = path in (*_FILES, subject.config.trim.archive_path)
+    if is_file or layout.is_file_of_ours(path):
         return "file"
     return "folder" if path in _FOLDERS else ""
 
