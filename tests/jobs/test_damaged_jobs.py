@@ -68,13 +68,12 @@ def test_a_damaged_proposal_and_a_damaged_list_of_undone_jobs_are_named(
 ) -> None:
     job = trimmed(root, clock)
     Path(root, ".memolith/proposals").mkdir(exist_ok=True)
-    Path(root, ".memolith/proposals/x.json").write_text("{x", "utf-8")
+    proposal = ".memolith/proposals/20261115T030000.000Z-dream.json"
+    Path(root, proposal).write_text("{x", "utf-8")
     Path(root, ".memolith/undone.json").write_text("{x", "utf-8")
     with Memory(root, clock=clock) as memory:
         told = memory.jobs.list().warnings
-        assert [one.partition(" ")[0] for one in told] == [
-            ".memolith/proposals/x.json", ".memolith/undone.json",
-        ]  # fmt: skip
+        assert [one.partition(" ")[0] for one in told] == [proposal, ".memolith/undone.json"]
         assert [one.id for one in memory.jobs.list()] == [job]
 
 

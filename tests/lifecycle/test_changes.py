@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from itertools import count
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,8 @@ from hypothesis import strategies as st
 
 from memolith.errors import FileChangedError
 from memolith.jobs.changes import Edits, applied, only_appends, replaced, split_lines, undone
-from memolith.jobs.history import _decode_change, _encode_change
+from memolith.jobs.history import decode_report, encode_report
+from memolith.jobs.reports import JobReport
 
 if TYPE_CHECKING:
     from random import Random
@@ -45,7 +47,14 @@ def test_undo_after_apply_gives_the_same_bytes_and_keeps_what_was_appended(
     change = edits.change()
     if change is None:
         return
-    assert _decode_change(_encode_change(change)) == change
+    report = JobReport(
+        id="1",
+        job="trim",
+        status="done",
+        created=datetime(2026, 1, 1, tzinfo=UTC),
+        changes=(change,),
+    )
+    assert decode_report(encode_report(report)) == report
     grown = joined(data, tail)
     after = applied(change, grown)
     assert after.endswith(tail)

@@ -12,7 +12,7 @@ from memolith.errors import FileChangedError
 from memolith.files.record_format import RecordFormatError, encode_json, parse_json
 from memolith.jobs.reports import Change, Hunk, Snapped
 
-_MARK_SIZE = 4  # bytes: they tell the lines of one file apart, and tell nothing of a line
+_MARK_SIZE = 8  # hex digits: they tell the lines of one file apart, and tell nothing of a line
 _ABOVE_AN_END = 20  # lines that are noted of a file that only grows: archives are long
 
 
@@ -50,7 +50,7 @@ class Edits:
         if not hunks and not self._created:
             return None
         after = b"".join(_with_hunks(self._lines, hunks))
-        kept = tuple(b"".join(map(_mark, lines)) for lines in _kept(self._lines, hunks))
+        kept = tuple("".join(map(_mark, lines)) for lines in _kept(self._lines, hunks))
         return Change(
             path=self.path,
             created=self._created,
@@ -90,7 +90,7 @@ def replaced(path: str, before: bytes | None, after: bytes) -> Change | None:
 
 def only_appends(change: Change) -> bool:
     """Whether the change does nothing but add lines behind the file's end."""
-    return change.kept[-1:] == (b"",) and not any(hunk.removed for hunk in change.hunks)
+    return change.kept[-1:] == ("",) and not any(hunk.removed for hunk in change.hunks)
 
 
 def applied(change: Change, current: bytes | None) -> bytes:
@@ -215,7 +215,7 @@ class _Edited:
     def __init__(self, change: Change, data: bytes) -> None:
         self._path, self._data, self._lines = change.path, data, split_lines(data)
         self._hunks: list[tuple[range, list[bytes]]] = []  # lines that it wrote, and took out there
-        self._old: list[bytes] = []
+        self._old: list[str] = []
         for marks, hunk in zip(change.kept, [*_reversed(change.hunks), None], strict=True):
             self._old += (marks[at : at + _MARK_SIZE] for at in range(0, len(marks), _MARK_SIZE))
             if hunk is not None:
@@ -295,7 +295,7 @@ class _Edited:
         )
 
 
-def _aligned(old: Sequence[bytes], new: Sequence[bytes]) -> dict[int, int]:
+def _aligned(old: Sequence[str], new: Sequence[str]) -> dict[int, int]:
     """Where each old line is now that is still there.
 
     What is the same at the beginning and at the end costs nothing; the rest is aligned by difflib.
@@ -308,7 +308,7 @@ def _aligned(old: Sequence[bytes], new: Sequence[bytes]) -> dict[int, int]:
     return {at + n: place + n for at, place, size in blocks for n in range(size)}
 
 
-def _same_ends(old: Sequence[bytes], new: Sequence[bytes]) -> tuple[int, int]:
+def _same_ends(old: Sequence[object], new: Sequence[object]) -> tuple[int, int]:
     """How many lines are the same at the beginning, and of the rest at the end."""
     most = min(len(old), len(new))
     head = next((at for at in range(most) if old[at] != new[at]), most)
@@ -320,10 +320,9 @@ def _ended(line: bytes) -> bytes:
     return line.removesuffix(b"\n") + b"\n"
 
 
-def _mark(line: bytes) -> bytes:
-    """A few bytes by which a line is known again."""
-    digest = sha256(line.removesuffix(b"\n")).digest()  # some editors leave out the last line end
-    return digest[:_MARK_SIZE]
+def _mark(line: bytes) -> str:
+    """A few digits by which a line is known again; some editors leave out the last line end."""
+    return sha256(line.removesuffix(b"\n")).hexdigest()[:_MARK_SIZE]
 
 
 def _with_hunks(lines: list[bytes], hunks: Iterable[Hunk]) -> list[bytes]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import datetime
 from typing import Any, get_args
 
@@ -26,20 +26,12 @@ _MOST_UNDONE = 200_000  # of each job, the newest
 
 FOLDERS = (layout.JOBS_FOLDER, layout.PROPOSALS_FOLDER)
 _STATUSES: tuple[JobStatus, ...] = get_args(JobStatus)
-# What of a report is kept as it is.
-_PLAIN = ("id", "job", "status", "reason", "lines", "counts", "warnings", "backup", "settings")
 MAX_REPORTS = 200  # of jobs; older jobs cannot be undone
 _NO_LAST: dict[JobStatus | None, str] = {
     "done": "There is no job to undo: none has changed anything, or each was undone already.",
     "proposed": "No proposal waits for your answer.",
 }
-_UNREADABLE = (
-    "the job cannot be shown or undone. Put a copy of it back, or delete it.",
-    "the proposal cannot be shown or applied. Delete it; the next run plans it again.",
-)
-_TIME = len("20261115T030000.000Z")  # an id begins with it
-# Any byte survives, and ordinary text stays readable.
-_BYTES = ("utf-8", "surrogateescape")
+_BYTES = ("utf-8", "surrogateescape")  # any byte survives, and ordinary text stays readable
 
 
 def new_job_id(folder: Folder, job: str, now: datetime) -> str:
@@ -59,8 +51,8 @@ def job_path(report: JobReport) -> str:
 
 
 def kept_jobs(folder: Folder) -> list[JobReport]:
-    """Every report and proposal, oldest first; files that are neither are left alone."""
-    return [report for path in _paths(folder).values() for report in _read(folder, path)]
+    """Every report and proposal that can be read, oldest first."""
+    return [report for path in _paths(folder) if (report := _read(folder, path))]
 
 
 def newer_jobs(folder: Folder, report: JobReport) -> list[JobReport]:
@@ -72,11 +64,13 @@ def newer_jobs(folder: Folder, report: JobReport) -> list[JobReport]:
 def damage_messages(folder: Folder) -> tuple[str, ...]:
     """A sentence for each file of the history that cannot be read: a job that vanishes cannot be undone."""
     found = [
-        f"{path} is damaged: {_UNREADABLE[path.startswith(layout.PROPOSALS_FOLDER)]}"
-        for path in _paths(folder).values()
+        f"{path} is damaged: the job cannot be shown, applied or undone."
+        " Put a copy of it back, or delete it."
+        for path in _paths(folder)
         if not _read(folder, path)
     ]
-    if _is_damaged(folder.read(UNDONE)):
+    data = (folder.read(UNDONE) or b"").strip()
+    if data not in (b"", b"{}") and not _read_undone(data):
         found.append(
             f"{UNDONE} is damaged: schedules may do again what you undid or declined."
             " Repair or delete it."
@@ -87,136 +81,112 @@ def damage_messages(folder: Folder) -> tuple[str, ...]:
 def find_job(folder: Folder, job_id: str, status: JobStatus | None = None) -> JobReport:
     """The job with this id, or with the only id that starts like this.
 
-    "last" is the newest; with a status, the newest that has it. Raises JobNotFoundError also when
-    the one that is meant, or may be, is damaged.
+    "last" is the newest; with a status, the newest that has it: never an older one because that is damaged.
     """
-    paths = _paths(folder)
     if job_id == "last":
-        return _last(folder, paths, status)
-    matches = [job_id] if job_id in paths else [name for name in paths if name.startswith(job_id)]
-    jobs = [report for name in matches if job_id for report in _read(folder, paths[name])]
-    if len(jobs) == 1:
-        return jobs[0]
-    if len(matches) == 1 and job_id and not jobs:
-        hint = "Put a copy of it back; the backups have the files as they were: memolith restore"
-        raise _damaged(paths[matches[0]], matches[0], hint)
-    what = f"{len(jobs)} jobs have ids that start with" if jobs else "No job has the id"
-    raise JobNotFoundError(
-        f"{what} {job_id!r}.", name=job_id, hint="List them with: memolith jobs list"
-    )
+        places = {"done": FOLDERS[:1], "proposed": FOLDERS[1:]}.get(status or "", FOLDERS)
+        for path in reversed(_paths(folder, *places)):
+            report = _intact(folder, path)
+            if status in (None, report.status):
+                return report
+        message = _NO_LAST.get(status, "No job has changed anything yet.")
+    else:
+        paths = {_name(path): path for path in _paths(folder)}
+        matches = (
+            [job_id] if job_id in paths else [name for name in paths if name.startswith(job_id)]
+        )
+        if job_id and len(matches) == 1:
+            return _intact(folder, paths[matches[0]])
+        what = f"{len(matches)} jobs have ids that start with" if matches else "No job has the id"
+        message = f"{what} {job_id!r}."
+    raise JobNotFoundError(message, name=job_id, hint="List them with: memolith jobs list")
 
 
-def _last(folder: Folder, paths: dict[str, str], status: JobStatus | None) -> JobReport:
-    """The newest with this status; an older one is never taken for one that is damaged."""
-    place = layout.PROPOSALS_FOLDER if status == "proposed" else layout.JOBS_FOLDER
-    for name, path in reversed(paths.items()):
-        found = _read(folder, path)
-        if found and status in (None, found[0].status):
-            return found[0]
-        is_meant = status is None or path.startswith(f"{place}/")
-        if is_meant and not found and name[:1].isdigit():
-            hint = (
-                "It may be the last one: name the job you mean by its id, of: memolith jobs list;"
-                " or put a copy of the file back, or delete it."
-            )
-            raise _damaged(path, name, hint)
-    message = _NO_LAST.get(status, "No job has changed anything yet.")
-    raise JobNotFoundError(message, name="last", hint="List them with: memolith jobs list")
-
-
-def _damaged(path: str, name: str, hint: str) -> JobNotFoundError:
-    message = f"{path} is damaged, so the job {name} can be neither shown nor undone."
-    return JobNotFoundError(message, name=name, hint=hint)
+def _intact(folder: Folder, path: str) -> JobReport:
+    report = _read(folder, path)
+    if report is None:
+        raise JobNotFoundError(
+            f"{path} is damaged, so the job {_name(path)} can be neither shown nor undone.",
+            name=_name(path),
+            hint="Put a copy of it back, or delete it; other jobs can be named by their ids: memolith"
+            " jobs list. The backups have the files as they were: memolith restore",
+        )
+    return report
 
 
 def waiting_proposal(folder: Folder, job: str) -> JobReport | None:
     """The proposal of this kind of job that waits for approval: there is one at most."""
-    paths = _paths(folder, layout.PROPOSALS_FOLDER).values()
-    waiting = (report for path in paths for report in _read(folder, path))
-    return next((report for report in waiting if report.job == job), None)
+    waiting = (_read(folder, path) for path in _paths(folder, layout.PROPOSALS_FOLDER))
+    return next((report for report in waiting if report and report.job == job), None)
 
 
 def prune_jobs(folder: Folder) -> None:
     """Delete the oldest reports beyond the limit; proposals stay. Housekeeping, so it may fail."""
     with suppress(OSError, MemolithError):
-        paths = list(_paths(folder, layout.JOBS_FOLDER).values())
-        for path in paths[:-MAX_REPORTS]:
+        for path in _paths(folder, layout.JOBS_FOLDER)[:-MAX_REPORTS]:
             if _read(folder, path):
                 atomic_write.remove(folder, path)
 
 
-def _paths(folder: Folder, *places: str) -> dict[str, str]:
-    """The files of reports and proposals by their names, which begin with the time: oldest first."""
+def _paths(folder: Folder, *places: str) -> list[str]:
+    """The files of reports and proposals, oldest first: their names begin with the time."""
     paths = (path for place in places or FOLDERS for path in folder.walk(place, suffix=".json"))
-    names = {path.rpartition("/")[2].removesuffix(".json"): path for path in paths}
-    return dict(sorted(names.items(), key=lambda one: (one[0][:_TIME], len(one[0]), one[0])))
+    return sorted((path for path in paths if _name(path)[:1].isdigit()), key=_name)
 
 
-def _read(folder: Folder, path: str) -> list[JobReport]:
-    report = decode_report(folder.read(path) or b"")
-    return [report] if report else []
+def _name(path: str) -> str:
+    return path.rpartition("/")[2].removesuffix(".json")
+
+
+def _read(folder: Folder, path: str) -> JobReport | None:
+    return decode_report(folder.read(path) or b"")
 
 
 def encode_report(report: JobReport) -> bytes:
     """The file of a report."""
-    content = {
-        "version": 1,
-        **{name: getattr(report, name) for name in _PLAIN},
-        "created": encode_time(report.created),
-        "seconds": round(report.seconds, 4),
-        "changes": [_encode_change(change) for change in report.changes],
-        "read": {path: [seen.size, seen.digest] for path, seen in report.read.items()},
-    }
-    return json.dumps(content, indent=1, default=dict).encode() + b"\n"
+    return json.dumps(report, indent=1, default=_encoded).encode() + b"\n"
+
+
+def _encoded(value: object) -> object:
+    match value:
+        case bytes():
+            return value.decode(*_BYTES)
+        case datetime():
+            return encode_time(value)
+        case JobReport() | Change() | Hunk() | Snapped():
+            return {one.name: getattr(value, one.name) for one in fields(value)}
+    return dict(value)  # type: ignore[call-overload]
 
 
 def decode_report(data: bytes) -> JobReport | None:
     """The report a file holds; None when it is not one of ours."""
     try:
-        content = json.loads(data.decode())
-        report = JobReport(
-            **{name: _as_kept(content[name]) for name in _PLAIN},
-            created=parse_time(content["created"], "created"),
-            seconds=float(content["seconds"]),
-            changes=tuple(_decode_change(change) for change in content["changes"]),
-            read={path: Snapped(*seen) for path, seen in content.get("read", {}).items()},
-        )
+        content = json.loads(data)
+        decoded = {
+            "created": parse_time(content["created"], "created"),
+            "lines": tuple(content["lines"]),
+            "warnings": tuple(content["warnings"]),
+            "changes": tuple(map(_decoded_change, content["changes"])),
+            "read": {path: Snapped(**seen) for path, seen in content["read"].items()},
+        }
+        report = JobReport(**{**content, **decoded})
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError, RecordFormatError):
         return None
     is_ours = report.status in _STATUSES and isinstance(report.id, str)
     return report if is_ours and isinstance(report.job, str) else None
 
 
-def _as_kept(value: object) -> Any:
-    return tuple(map(str, value)) if isinstance(value, list) else value
-
-
-def _encode_change(change: Change) -> dict[str, object]:
-    return {
-        "path": change.path,
-        "created": change.created,
-        "before": [change.before.size, change.before.digest],
-        "after": [change.after.size, change.after.digest],
-        "hunks": [
-            [hunk.line, hunk.removed.decode(*_BYTES), hunk.inserted.decode(*_BYTES)]
-            for hunk in change.hunks
-        ],
-        "kept": [marks.hex() for marks in change.kept],
-    }
-
-
-def _decode_change(content: Mapping[str, Any]) -> Change:
-    return Change(
-        path=str(content["path"]),
-        created=bool(content["created"]),
-        before=Snapped(*content["before"]),
-        after=Snapped(*content["after"]),
-        hunks=tuple(
-            Hunk(line=int(line), removed=old.encode(*_BYTES), inserted=new.encode(*_BYTES))
-            for line, old, new in content["hunks"]
-        ),
-        kept=tuple(map(bytes.fromhex, content["kept"])),
+def _decoded_change(content: Mapping[str, Any]) -> Change:
+    hunks = tuple(
+        Hunk(
+            line=hunk["line"],
+            removed=hunk["removed"].encode(*_BYTES),
+            inserted=hunk["inserted"].encode(*_BYTES),
+        )
+        for hunk in content["hunks"]
     )
+    decoded = {name: Snapped(**content[name]) for name in ("before", "after")}
+    return Change(**{**content, **decoded, "hunks": hunks, "kept": tuple(content["kept"])})
 
 
 def scrubbed(report: JobReport, clean: LineCleaner) -> JobReport:
@@ -245,18 +215,10 @@ def undone_by(data: bytes | None, job: str, *, or_declined: bool = True) -> froz
     return frozenset((*known.get(job, ()), *declined))
 
 
-def _is_damaged(data: bytes | None) -> bool:
-    return bool(data) and not _read_undone(data) and (data or b"").strip() != b"{}"
-
-
 def note_undone(transaction: Transaction, job: str, names: Iterable[str]) -> None:
     """Remember what a job covered that is undone or declined, as a step of the transaction."""
-    data = transaction.folder.read(UNDONE)
-    known = _read_undone(data)
+    known = _read_undone(transaction.folder.read(UNDONE))
     if covered := list(dict.fromkeys((*known.get(job, ()), *names))):
-        if _is_damaged(data):  # it may be mended by hand: what we cannot read is not ours to delete
-            aside = f"{UNDONE}.damaged"
-            transaction.replace(aside, data or b"", transaction.folder.stamp(aside))
         content = {"version": 1, **known, job: covered[-_MOST_UNDONE:]}
         stamp = transaction.folder.stamp(UNDONE)
         transaction.replace(UNDONE, json.dumps(content).encode() + b"\n", stamp)

@@ -144,7 +144,7 @@ class Change(Plain):
     before: Snapped
     after: Snapped
     hunks: tuple[Hunk, ...]
-    kept: tuple[bytes, ...]  # marks of the lines above, between and below the hunks: their places
+    kept: tuple[str, ...]  # marks of the lines above, between and below the hunks: their places
 
 
 @dataclass(frozen=True, slots=True)
