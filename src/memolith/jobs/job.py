@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, Generic, Self, TypeVar
 
 from memolith.clock import Clock
-from memolith.config.sections import Config
+from memolith.config.sections import SETTINGS, Config
 from memolith.engines.choose import is_elsewhere
 from memolith.errors import MemolithError
 from memolith.files.folder import Folder
@@ -168,6 +168,11 @@ class Job(ABC, Generic[P]):
     def __init__(self, place: Workplace) -> None:
         """`place` names the files; a plan reads them through its snapshot."""
         self._place = place
+
+    @classmethod
+    def settings(cls) -> Iterator[str]:
+        """The names of the settings that a plan depends on."""
+        return (name for name in SETTINGS if name.partition(".")[0] in cls.sections)
 
     @staticmethod
     def is_wanted(config: Config, folder: Folder, left: int) -> bool:

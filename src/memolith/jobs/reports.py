@@ -170,7 +170,7 @@ class JobReport(Plain):
     warnings: tuple[str, ...] = ()
     backup: str | None = None
     seconds: float = 0.0
-    settings: Mapping[str, str] = field(default_factory=dict)  # of a proposal: not as by default
+    settings: Mapping[str, object] = field(default_factory=dict)  # that a proposal was planned with
     read: Mapping[str, Snapped] = field(default_factory=dict, repr=False)  # by a proposal's plan
 
     @property

@@ -13,7 +13,6 @@ from functools import partial
 
 from memolith import clock as clocks
 from memolith.config.sections import SETTINGS, value_of, with_values
-from memolith.config.setting import ARGUMENT, toml_value
 from memolith.errors import FileChangedError, JobNotFoundError, MemolithError
 from memolith.files.folder import Folder
 from memolith.files.locks import JOB_LOCK, OwnerLock
@@ -25,10 +24,10 @@ from memolith.jobs.reports import JobReport
 from memolith.jobs.trim import TrimJob
 from memolith.store import Store
 
-# How often a job plans because somebody edited a file while its texts were written.
-_ATTEMPTS = 3
-# A job that asks nobody goes on for so long: its lines may be forgotten and corrected by many.
-_PATIENCE_SECONDS = 60.0
+# How often a job plans because somebody edited a file while its texts were written. One that asks no
+# model goes on: its lines may be forgotten and corrected by many.
+_ATTEMPTS, _ATTEMPTS_BY_RULES = 3, 50
+_ORIGIN = "the proposal"  # of settings that it was planned with
 ANOTHER_JOB = "another job is running"
 
 
@@ -83,38 +82,59 @@ def unforeseen(step: Callable[[], object]) -> Exception | None:
 
 def _run_alone(place: Workplace, job: Job[P], folder: Folder, report: JobReport) -> JobReport:
     """Run it, unless a proposal of the same kind waits and still fits the files."""
-    started = clocks.monotonic()
     asks = job.may_wait and place.config.jobs.review == "ask"
-    waiting, withdrawn = waiting_proposal(folder, job.name), ""
+    waiting, withdrawn = waiting_proposal(folder, job.name), list[str]()
     if waiting is not None:
         try:
             require_unchanged(folder, waiting.read, waiting.changes)
         except FileChangedError as error:
-            withdrawn, waiting = _withdraw(place, waiting, error.message), None
+            withdrawn.append(_withdraw(place, waiting, error.message))
+            waiting = None
 
     def attempt() -> JobReport:
-        snapshot = Snapshot(folder)
-        if waiting is not None and asks:
-            if job.keeps_state:
-                job.plan(snapshot)
-            told = replace(waiting, reason="this proposal waits for your answer")
-            return _kept_state(place, job, told)
-        drafted = _drafted(job, snapshot, report)
-        if drafted.status == "skipped":
-            return _kept_state(place, job, drafted)
-        # What is kept of it cannot tell how long it takes to be written.
-        read = snapshot.digests() if asks else {}
-        drafted = replace(drafted, read=read, seconds=clocks.monotonic() - started)
-        done = (_propose if asks else apply_changes)(
-            place, drafted, job, snapshot.require_unchanged
-        )
-        return replace(done, seconds=clocks.monotonic() - started)
+        if not asks or waiting is None:
+            return _attempt(place, job, folder, report, asks=asks)
+        job.plan(Snapshot(folder))
+        told = replace(waiting, reason="this proposal waits for your answer")
+        return _kept_state(place, job, told)
 
-    patience = started + _PATIENCE_SECONDS if job.by_rules else started
-    done = _until_unchanged(attempt, patience)
+    done = _until_unchanged(attempt, _ATTEMPTS_BY_RULES if job.by_rules else _ATTEMPTS)
     if waiting is not None and done.status == "done":
-        withdrawn = _withdraw(place, waiting, "Another run has done it.")
-    return replace(done, warnings=(*done.warnings, *filter(None, [withdrawn])))
+        withdrawn.append(_withdraw(place, waiting, "Another run has done it."))
+    return replace(done, warnings=(*done.warnings, *withdrawn))
+
+
+def _until_unchanged(attempt: Callable[[], JobReport], most: int) -> JobReport:
+    """Try again, so many times at most, if somebody edited the files meanwhile."""
+    for _ in range(most - 1):
+        with suppress(FileChangedError):
+            return attempt()
+    try:
+        return attempt()
+    except FileChangedError as error:
+        raise FileChangedError(
+            f"Each of {most} times somebody changed, while the job ran, what it is about."
+            f" {error.message}",
+            path=error.path,
+            hint="Nothing was changed. Run it again when nobody edits that file.",
+        ) from error
+
+
+def _attempt(
+    place: Workplace, job: Job[P], folder: Folder, report: JobReport, *, asks: bool
+) -> JobReport:
+    """Plan, draft, and apply or propose; raises FileChangedError if somebody edits the files meanwhile."""
+    started, snapshot = clocks.monotonic(), Snapshot(folder)
+    drafted = _drafted(job, snapshot, report)
+    if drafted.status == "skipped":
+        return _kept_state(place, job, drafted)
+    # What is kept of it cannot tell how long it takes to be written.
+    drafted = replace(drafted, seconds=clocks.monotonic() - started)
+    if not asks:
+        return apply_changes(place, drafted, job, snapshot.require_unchanged)
+    settings = {name: value_of(place.config, name) for name in job.settings()}
+    drafted = replace(drafted, read=snapshot.digests(), settings=settings)
+    return _propose(place, drafted, job, snapshot.require_unchanged)
 
 
 def _withdraw(place: Workplace, proposal: JobReport, why: str) -> str:
@@ -123,23 +143,6 @@ def _withdraw(place: Workplace, proposal: JobReport, why: str) -> str:
         transaction.remove(path, transaction.folder.stamp(path))
         transaction.commit()
     return f"{why} The proposal {proposal.id} was withdrawn."
-
-
-def _until_unchanged(attempt: Callable[[], JobReport], patience: float) -> JobReport:
-    """Try again if somebody edited the files meanwhile: a few times, and until our patience ends."""
-    attempts = 0
-    while True:
-        attempts += 1
-        try:
-            return attempt()
-        except FileChangedError as error:
-            if attempts >= _ATTEMPTS and clocks.monotonic() >= patience:
-                raise FileChangedError(
-                    f"Each of {attempts} times somebody changed, while the job ran, what it is about."
-                    f" {error.message}",
-                    path=error.path,
-                    hint="Nothing was changed. Run it again when nobody edits that file.",
-                ) from error
 
 
 def _kept_state(place: Workplace, job: Job[P], report: JobReport) -> JobReport:
@@ -187,7 +190,11 @@ def apply_proposal(place: Workplace, job_id: str, kinds: Kinds) -> JobReport:
                 name=job_id,
                 hint="Use the Memolith that planned it, or decline it: memolith jobs decline ID",
             )
-        place = _planned_in(place, report, kinds[report.job])
+        settings = {
+            name: SETTINGS[name].check(report.settings.get(name, SETTINGS[name].default), _ORIGIN)
+            for name in kinds[report.job].settings()
+        }
+        place = replace(place, config=with_values({**settings, "jobs.review": "ask"}, place.config))
         job = kinds[report.job](place)
         try:
             return apply_changes(
@@ -212,28 +219,8 @@ def _propose(place: Workplace, report: JobReport, job: Job[P], require: Check) -
             report,
             id=new_job_id(folder, report.job, report.created),
             status="proposed",
-            settings={
-                name: value if isinstance(value, str) else toml_value(value)
-                for name in _settings_of(type(job))
-                if (value := value_of(place.config, name)) != SETTINGS[name].default
-            },
         )
         transaction.replace(job_path(report), encode_report(report), None)
         job.keep_state(transaction, {}, is_skipped=False)
         transaction.commit()
     return report
-
-
-def _settings_of(kind: type[Job[P]]) -> list[str]:
-    return [name for name in SETTINGS if name.partition(".")[0] in kind.sections]
-
-
-def _planned_in(place: Workplace, report: JobReport, kind: type[Job[P]]) -> Workplace:
-    """The memory, with the settings that a proposal was planned with."""
-    planned = {
-        name: SETTINGS[name].check(report.settings[name], ARGUMENT)
-        if name in report.settings
-        else SETTINGS[name].default
-        for name in _settings_of(kind)
-    }
-    return replace(place, config=with_values({**planned, "jobs.review": "ask"}, place.config))
