@@ -183,7 +183,6 @@ class Jobs:
         gate.check_is_text(session=session)
         agents_channel = "agent" if trust(self.channel) == "user" else self.channel
         job = FlushJob(
-            self._place,
             self.store,
             read_chat(turns),
             (

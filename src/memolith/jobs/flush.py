@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from memolith.errors import RefusedError
@@ -41,7 +41,7 @@ NAME = "flush"
 _MAX_CHARS = 500
 _MAX_QUESTION = 160  # characters of an agent's question that is saved with its answer
 _CORRECTION_WORDS, _BARE_WORDS, _ANSWER_WORDS = 8, 4, 6
-_MIN_WORDS, _MIN_WORDS_WITH_A_NAME, _MIN_WORDS_OF_AN_INSIGHT = 4, 3, 6
+_MIN_WORDS, _MIN_WORDS_OF_AN_INSIGHT = 3, 6
 _SHARED = re.compile(r"\b(?:we|you|your|our|hemos|tu|tus|nuestr\w+|wir|du|dein\w*|unser\w*)\b")
 _NAMES_OF_A_FACT = 3  # names and numbers in what an agent knows of the user
 
@@ -53,13 +53,12 @@ class Finding:
     text: str
     category: str
     by_user: bool
-    said: datetime | None = None
-    message: int = field(default=0, repr=False)
-    first: str = field(default="", repr=False)  # the text without its corrections
+    said: datetime | None
+    message: int
+    first: str  # the text without its corrections
 
     def add(self, sentence: str) -> None:
         """One more sentence, which corrects this one."""
-        self.first = self.first or self.text
         ended = self.text if self.text[-1] in ".!?…:;)" else f"{self.text}."
         self.text = f"{ended} {sentence}"
 
@@ -80,66 +79,62 @@ def extract(messages: Iterable[Message]) -> Iterator[Finding]:
             if is_secret:
                 continue
             last = found[-1] if found and number - found[-1].message <= 2 else None
-            if last and _belongs(last, message, number, sentence, asked, leans=leans):
+            is_theirs = last and last.by_user and message.by_user
+            goes_on = last and leans and last.message == number and not _tells_nothing(sentence)
+            if last and (goes_on or (is_theirs and _corrects(last.text, sentence))):
                 last.add(sentence)
                 continue
-            text, category = (
-                _of_user(sentence, asked) if message.by_user else _of_agent(sentence, agrees=agrees)
+            is_answer = bool(asked) and len(sentence.split()) <= _ANSWER_WORDS
+            kind = kind_of(sentence)
+            category = (
+                _of_user(sentence, kind, is_answer=is_answer)
+                if message.by_user
+                else _of_agent(sentence, kind, agrees=agrees)
             )
             if category:
-                found.append(Finding(text, category, message.by_user, message.at, number))
+                text = f"{asked} {sentence}" if is_answer else sentence
+                found.append(Finding(text, category, message.by_user, message.at, number, text))
         last_said = said[-1] if said and not message.by_user else ""
         is_asked = last_said.endswith("?") and len(last_said) <= _MAX_QUESTION
         question = last_said if is_asked else ""
     for one in found:
-        one.first, one.text = _one_line(one.first or one.text), _one_line(one.text)
+        one.first, one.text = _one_line(one.first), _one_line(one.text)
         yield one
-
-
-def _belongs(
-    last: Finding, message: Message, number: int, sentence: str, asked: str, *, leans: bool
-) -> bool:
-    """Whether a sentence goes with the one found last: it leans on it, or the user corrects it."""
-    if leans and last.message == number and not (is_small_talk(sentence) or sentence[-1] == "?"):
-        return True
-    is_theirs = message.by_user and last.by_user
-    return is_theirs and _corrects(last, sentence, asked, is_same=last.message == number)
 
 
 def _one_line(text: str) -> str:
     return " ".join(cut(text, _MAX_CHARS).split())
 
 
-def _of_user(sentence: str, question: str) -> tuple[str, str]:
-    """What to save of a sentence of the user, and its category; "" if nothing."""
-    kind = kind_of(sentence)
-    is_question = sentence.endswith("?") and kind != "open"
-    is_request = begins("request", sentence) and kind not in ("preference", "open")
-    if is_small_talk(sentence) or is_question or is_request:
-        return "", ""
-    length = len(sentence.split())
-    is_named = _has_value(sentence) or bool(names_and_numbers(sentence))
-    is_fact = length >= (_MIN_WORDS_WITH_A_NAME if is_named else _MIN_WORDS)
-    category = CATEGORIES.get(kind, kind)
-    if question and length <= _ANSWER_WORDS:
-        return f"{question} {sentence}", category or "fact"
-    if kind in ("", "open", "insight") and says("moment", sentence) and not is_named:
-        return "", ""
-    return sentence, category or ("fact" if is_fact else "")
+def _tells_nothing(sentence: str) -> bool:
+    return sentence.endswith("?") or is_small_talk(sentence)
 
 
-def _of_agent(sentence: str, *, agrees: bool) -> tuple[str, str]:
+def _of_user(sentence: str, kind: str, *, is_answer: bool) -> str:
+    """The category of what a user said; "" if it is not worth keeping: questions, requests, small talk."""
+    if is_small_talk(sentence) or (sentence.endswith("?") and kind != "open"):
+        return ""
+    if kind not in ("preference", "open") and begins("request", sentence):
+        return ""
+    is_of_the_moment = says("moment", sentence) and not names_and_numbers(sentence)
+    if kind in ("", "open", "insight") and is_of_the_moment and not is_answer:
+        return ""
+    is_fact = is_answer or len(sentence.split()) >= _MIN_WORDS
+    return CATEGORIES.get(kind, kind) or ("fact" if is_fact else "")
+
+
+def _of_agent(sentence: str, kind: str, *, agrees: bool) -> str:
     """What an agent found out, what it knows of the user, and decisions that the user agrees to."""
-    kind = kind_of(sentence)
-    if sentence.endswith("?") or is_small_talk(sentence):
-        return "", ""
+    if _tells_nothing(sentence):
+        return ""
     if kind == "insight" and len(sentence.split()) >= _MIN_WORDS_OF_AN_INSIGHT:
-        return sentence, "learned"
-    is_shared = bool(_SHARED.search(plain(sentence)))
-    if is_shared and kind in ("decision", "deadline"):
-        return sentence, "decision" if agrees else ""
+        return "learned"
+    if not _SHARED.search(plain(sentence)):
+        return ""
+    if kind in ("decision", "deadline"):
+        return "decision" if agrees else ""
     is_named = len(names_and_numbers(sentence)) >= _NAMES_OF_A_FACT
-    return sentence, "fact" if is_shared and is_named and not kind else ""
+    return "fact" if is_named and not kind else ""
 
 
 def _assents(message: Message) -> bool:
@@ -147,20 +142,16 @@ def _assents(message: Message) -> bool:
     return message.by_user and is_small_talk(first) and not begins("correction", first)
 
 
-def _corrects(last: Finding, sentence: str, asked: str, *, is_same: bool) -> bool:
+def _corrects(last: str, sentence: str) -> bool:
     """Whether a short sentence belongs to the one found last, so that no first value is saved alone.
 
-    It says so («no, the 27th»), or is nothing but another value («16 actually»).
+    It says so («no, the 27th»), or is nothing but another value («the 16th»).
     """
     length = len(sentence.split())
-    is_request = sentence.endswith("?") or begins("request", sentence)
-    if length > _CORRECTION_WORDS or is_request:
+    if length > _CORRECTION_WORDS or sentence.endswith("?") or begins("request", sentence):
         return False
-    have_values = _has_value(sentence) and _has_value(last.text)
-    if says("correction", sentence):
-        return have_values if asked else length > 1 or is_same
-    is_bare = length <= _BARE_WORDS and not (is_same or asked or kind_of(sentence))
-    return is_bare and have_values
+    is_bare = length <= _BARE_WORDS and not kind_of(sentence)
+    return says("correction", sentence) or (is_bare and _has_value(sentence) and _has_value(last))
 
 
 def _has_value(text: str) -> bool:
@@ -204,10 +195,11 @@ class Known:
             for record, until in self._said[copy_key(found.text)]
         )
 
-    def current(self, text: str, session: str) -> Record | None:
-        """The record of this session that says exactly this and still holds."""
+    def current(self, text: str, draft: Record) -> Record | None:
+        """What was saved of the same session and speaker in exactly these words, if it still holds."""
         for record, until in self._said[copy_key(text)]:
-            if until is None and record.session == session and record.text == text:
+            is_same = (record.text, record.session) == (text, draft.session)
+            if until is None and is_same and record.provenance.channel == draft.provenance.channel:
                 return record
         return None
 
@@ -216,9 +208,9 @@ class Known:
 class FlushPlan(Plan):
     """The records that are to be saved."""
 
-    drafts: tuple[Record, ...] = ()
-    known: int = 0
-    refused: tuple[str, ...] = ()  # why
+    drafts: Sequence[Record]
+    known: int
+    refused: Sequence[str]  # why
 
 
 class FlushJob(Job[FlushPlan]):
@@ -232,7 +224,6 @@ class FlushJob(Job[FlushPlan]):
 
     def __init__(
         self,
-        place: Workplace,
         store: Store,
         chat: Chat,
         channels: tuple[str, str],
@@ -241,37 +232,19 @@ class FlushJob(Job[FlushPlan]):
         include_secret: bool,
     ) -> None:
         """`channels` are that of the user and of the agent."""
-        super().__init__(place)
+        super().__init__(Workplace.of(store))
         self._store, self._chat, self._session = store, chat, session
         self._channels, self._include_secret = channels, include_secret
 
-    def plan(self, snapshot: Snapshot) -> FlushPlan:
-        """What is worth a record, and was neither known, forgotten nor undone."""
+    def plan(self, snapshot: Snapshot | None) -> FlushPlan:
+        """What is worth a record, and was neither known, forgotten nor undone; there may be no memory yet."""
         findings = list(extract(self._chat.messages))
-        if not findings:
-            return FlushPlan()
-        ledger, known = snapshot.ledger(), Known(snapshot.ledger(), self._place.clock.now())
-        # Of MEMORY.md and notes every record counts, past ones too; elsewhere those with one of these texts.
-        texts = [b'"text":' + encode_json(one.text) for one in findings]
-        for path in snapshot.files_and_archives():
-            data = snapshot.read(path) or b""
-            is_listed = path == self._place.config.profile.primary or is_note_path(path)
-            for record in records_in(path, data) if is_listed else records_with(path, data, texts):
-                if visible(ledger.strictest(record), include_secret=self._include_secret):
-                    known.add(record)
-        return self._chosen(findings, known, snapshot.read)
-
-    def _chosen(
-        self, findings: Iterable[Finding], known: Known, read: Callable[[str], bytes | None]
-    ) -> FlushPlan:
-        forgotten = {stone.digest: stone for stone in tombstones(read)}
-        undone = undone_by(read(UNDONE), NAME)
-        refused: list[str] = []
-        drafts: list[Record] = []
-        skipped = 0
+        known = self._known(findings, snapshot)
+        forgotten = {stone.digest: stone for stone in tombstones(snapshot.read)} if snapshot else {}
+        undone = undone_by(snapshot.read(UNDONE) if snapshot else None, NAME)
+        drafts, refused = list[Record](), list[str]()
         for one in findings:
             if known.has(one, self._session) or digest(one.text) in undone:
-                skipped += 1
                 continue
             try:
                 gate.refuse_forgotten(forgotten.get(digest(one.text)))
@@ -279,31 +252,44 @@ class FlushJob(Job[FlushPlan]):
                 gate.check_record(draft)
             except RefusedError as error:
                 refused.append(error.message)
-                continue
-            known.add(draft)
-            drafts.append(gate.mark_keys(draft))
+            else:
+                known.add(draft)
+                drafts.append(gate.mark_keys(draft))
         return FlushPlan(
             lines=(f"saved from a chat: {counted(len(drafts), 'record')}",),
             counts={"saved": len(drafts)},
-            drafts=tuple(drafts),
-            known=skipped,
-            refused=tuple(refused),
+            drafts=drafts,
+            known=len(findings) - len(drafts) - len(refused),
+            refused=refused,
         )
 
+    def _known(self, findings: Sequence[Finding], snapshot: Snapshot | None) -> Known:
+        """Of MEMORY.md and notes every record, past ones too; of other files those with one of these texts."""
+        if not (findings and snapshot):
+            return Known(NO_MARKS, self._place.clock.now())
+        ledger = snapshot.ledger()
+        known = Known(ledger, self._place.clock.now())
+        texts = [b'"text":' + encode_json(one.text) for one in findings]
+        for path in snapshot.files_and_archives():
+            data = snapshot.read(path) or b""
+            is_listed = path == self._place.config.profile.primary or is_note_path(path)
+            for record in records_in(path, data) if is_listed else records_with(path, data, texts):
+                if visible(ledger.strictest(record), include_secret=self._include_secret):
+                    known.add(record)
+        return known
+
     def _draft(self, found: Finding, known: Known) -> Record:
-        # Hosts cut texts in the middle of an emoji: U+FFFD for each lone surrogate.
-        data = gate.whole_characters(found.text).encode("utf-8", "surrogatepass")
+        # Hosts cut texts in the middle of an emoji.
+        text = gate.whole_characters(found.text).encode("utf-8", "replace").decode()
         draft = self._store.draft(
-            data.decode("utf-8", "replace"),
+            text,
             self._channels[not (found.by_user and self._chat.is_sure)],
             category=found.category,
             session=self._session,
             metadata={"said_by": "user" if found.by_user else "assistant"},
         )
-        first = known.current(found.first, self._session) if found.first != found.text else None
-        if first is not None and first.provenance.channel == draft.provenance.channel:
-            return replace(draft, category=first.category, supersedes=first.id)
-        return draft
+        first = known.current(found.first, draft) if found.first != found.text else None
+        return replace(draft, category=first.category, supersedes=first.id) if first else draft
 
     @staticmethod
     def covered(path: str, hunk: Hunk) -> Iterator[str]:
@@ -317,12 +303,11 @@ class FlushJob(Job[FlushPlan]):
             with self._place.reading() as folder:
                 plan = self.plan(Snapshot(folder))
         else:
-            known = Known(NO_MARKS, self._place.clock.now())
-            plan = self._chosen(extract(self._chat.messages), known, lambda path: None)
+            plan = self.plan(None)
         report = FlushReport(
             saved=tuple(Flushed(text=one.text, category=one.category) for one in plan.drafts),
             known=plan.known,
-            refused=plan.refused,
+            refused=tuple(plan.refused),
             dry_run=dry_run,
             warnings=self._chat.warnings,
         )
@@ -335,28 +320,28 @@ class FlushJob(Job[FlushPlan]):
         with self._place.writing() as transaction:
             folder = transaction.folder
             before = {path: folder.read(path) for path in paths}
-            kept: list[str] = []
+            job_id = new_job_id(folder, NAME, now)
 
             def plan_report(saved: Sequence[Record]) -> None:
-                del saved
+                if all(record.reused for record in saved):
+                    return
                 changes = [replaced(one, before[one], transaction.planned(one)) for one in paths]
-                if any(changes):
-                    kept.append(new_job_id(folder, NAME, now))
-                    job = JobReport(
-                        id=kept[0],
-                        job=NAME,
-                        status="done",
-                        created=now,
-                        lines=plan.lines,
-                        counts=plan.counts,
-                        changes=tuple(filter(None, changes)),
-                    )
-                    transaction.replace(job_path(job), encode_report(job), None)
+                job = JobReport(
+                    id=job_id,
+                    job=NAME,
+                    status="done",
+                    created=now,
+                    lines=plan.lines,
+                    counts=plan.counts,
+                    changes=tuple(filter(None, changes)),
+                )
+                transaction.replace(job_path(job), encode_report(job), None)
 
             records = self._store.journal.append(
                 transaction, plan.drafts, before_commit=plan_report
             )
             prune_jobs(folder)
             is_over_limit = self._store.may_be_over_limit(transaction)
+        is_new = not all(record.reused for record in records)
         saved = tuple(Flushed(text=one.text, category=one.category, id=one.id) for one in records)
-        return replace(report, id=next(iter(kept), None), saved=saved), is_over_limit
+        return replace(report, id=job_id if is_new else None, saved=saved), is_over_limit
