@@ -80,58 +80,52 @@ def read_chat(turns: str | Sequence[Mapping[str, object]]) -> Chat:
     if isinstance(turns, str) and not _LIKE_JSON.match(turns):
         return Chat(tuple(_spoken(turns)), is_text=True)
     values, broken = _read_json(turns) if isinstance(turns, str) else (_checked(turns), 0)
-    messages = tuple(_messages(values))
-    others = sum(not isinstance(one, list | dict) for one in values)
+    messages = tuple(message for value in values for message in _messages(value))
+    if turns and not messages:
+        return Chat((), (_NO_MESSAGE if values else _BROKEN,))
+    others = sum(not isinstance(one, dict) for one in values)
     warnings = []
     if broken:
         warnings.append(f"{broken} of {len(values) + broken} lines are broken JSON.")
     if others:
         warnings.append(f"{others} of {counted(len(values), 'entry', 'entries')} are no messages.")
-    if turns and not messages:
-        warnings = [_NO_MESSAGE if values else _BROKEN]
     return Chat(messages, tuple(warnings))
 
 
 def _checked(turns: object) -> list[object]:
     """The list of a caller's program, which may hold anything."""
-    listed = turns if isinstance(turns, list | tuple) else [turns]
+    listed = list(turns) if isinstance(turns, list | tuple) else [turns]
     for number, one in enumerate(listed, start=1):
         if not isinstance(one, dict):
-            raise RefusedError(
-                f"Message {number} of {len(listed)} is no message but {type(one).__name__}: nothing was saved.",
-                hint=_HAND_OVER,
-            )
-    return list(listed)
+            message = f"Message {number} of {len(listed)} is no message but {type(one).__name__}: nothing was saved."
+            raise RefusedError(message, hint=_HAND_OVER)
+    return listed
 
 
 def _read_json(text: str) -> tuple[list[object], int]:
     """The entries of a list, or the lines of JSON; and how many lines are broken: those lose no others."""
-    values: list[object] = []
-    broken = 0
-    for part in (text, *text.split("\n")):
-        if not part.strip():
-            continue
-        try:
-            content = json.loads(part)
-        except (ValueError, RecursionError):
-            broken += 1
-            continue
-        if part is text:
-            inside = content.get("messages") if isinstance(content, dict) else content
-            return inside if isinstance(inside, list) else [content], 0
-        values.append(content)
-    return values, broken - 1  # the text as a whole was none
+    whole = _load(text)
+    inside = whole.get("messages") if isinstance(whole, dict) else whole
+    if whole is not None:
+        return inside if isinstance(inside, list) else [whole], 0
+    lines = [line for line in text.split("\n") if line.strip()]
+    values = [value for value in map(_load, lines) if value is not None]
+    return values, len(lines) - len(values)
 
 
-def _messages(content: object, at: datetime | None = None) -> Iterator[Message]:
-    if isinstance(content, dict):
-        at = _moment(content.get("timestamp")) or at
-    match content:
-        case list(items) | {"messages": list(items) | tuple(items)}:
-            for item in items:
-                yield from _messages(item, at)
-        case dict(line) if (inside := _inside_line(line)) is not line:
-            yield from _messages(inside, at)
+def _load(text: str) -> object:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _messages(value: object) -> Iterator[Message]:
+    """The messages in one entry of a list, or one line."""
+    line = value if isinstance(value, dict) else {}
+    message = _inside_line(line)
+    at = _moment(message.get("timestamp")) or _moment(line.get("timestamp"))
+    match message:
         case {"role": ("user" | "assistant") as role, "content": said}:
             for one in _as_messages(role == "user", _text(said)):
                 yield replace(one, at=at)
@@ -139,6 +133,9 @@ def _messages(content: object, at: datetime | None = None) -> Iterator[Message]:
             yield from _as_messages(True, user)
             if isinstance(answer := rest.get("assistant"), str):
                 yield from _as_messages(False, answer)
+        case {"messages": list(inside)}:
+            for one in inside:
+                yield from _messages(one)
 
 
 def _moment(stamp: object) -> datetime | None:
@@ -187,8 +184,7 @@ def _as_messages(by_user: bool, text: str) -> Iterator[Message]:
 
 def _spoken(text: str) -> Iterator[Message]:
     """Plain text: each message begins with who says it; without that, all is the user's."""
-    start, by_user = 0, True
-    is_read = True
+    start, by_user, is_read = 0, True, True
     for mark in (*_speaker().finditer(text), None):
         said = text[start : mark.start() if mark else len(text)].strip()
         if is_read and said:
