@@ -31,10 +31,10 @@ _SAME = {
     "max": "maximum", "min": "minimum", "led": "lead", "cannot": "can",
     "€": "euro", "eur": "euro", "$": "dollar", "usd": "dollar", "£": "pound", "gbp": "pound",
 }  # fmt: skip
+_TITLE = re.compile(r"\b(?:Mrs?|Ms|Drs?|Dra|Prof|Sra?|Herr|Frau)\.? (?=[A-ZÁÉÍÓÚÑÄÖÜ])")
 _THOUSANDS = re.compile(
     r"(?<![\w.,:/-])\d{1,3}(?:([.,])\d{3})(?:\1\d{3})*(?![\w:/]*\d)(?:[.,]00?(?!\d))?"
 )
-_TITLE = re.compile(r"\b(?:Mrs?|Ms|Drs?|Dra|Prof|Sra?|Herr|Frau)\.? (?=[A-ZÁÉÍÓÚÑÄÖÜ])")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,16 +43,15 @@ class _Frame:
 
     words: frozenset[str]  # the stems of the telling ones
     around: frozenset[str]  # all words but the values, folded
-    sides: frozenset[tuple[str, str]]  # of pairs of opposites, and what is of none
-    values: Mapping[str, tuple[str, ...]]  # by kind, in their order
+    values: Mapping[str, Sequence[str]]  # by kind, in their order
     negated: bool
     said_of_subject: bool  # whether the last value is behind a verb
-    of: frozenset[str]  # the names told before, where it leans on them: «the budget is 950»
+    before: frozenset[str]  # the names in the sentences before: a budget may be that of Orchid
 
     @property
-    def key(self) -> tuple[str, ...]:
+    def key(self) -> frozenset[str]:
         """What two sentences that contradict each other have in common."""
-        return tuple(sorted({_side(one)[0] or one for one in self.words}))
+        return frozenset(_opposites().get(word, word) for word in self.words)
 
 
 def contradicting(texts: Sequence[str]) -> Iterator[tuple[int, int]]:
@@ -64,7 +63,7 @@ def contradicting(texts: Sequence[str]) -> Iterator[tuple[int, int]]:
     [(0, 2)]
     """
     small = small_words(texts)
-    by_key: dict[tuple[str, ...], list[tuple[int, _Frame]]] = {}
+    by_key: dict[frozenset[str], list[tuple[int, _Frame]]] = {}
     for number, text in enumerate(texts):
         for frame in _frames(text, lambda word: bool(entities(word, small))):
             if frame.words:
@@ -95,69 +94,63 @@ def _frames(text: str, is_name: Callable[[str], bool]) -> Iterator[_Frame]:
         happened = _says("past", plain) or ends_so
         is_said = len(written) <= _MAX_CHARS and not written.rstrip().endswith("?")
         if is_said and not happened and not _says("condition", plain):
-            leans = before and _the_thing().match(plain)
-            names = frozenset(entities(before)) if leans else frozenset[str]()
-            yield _frame(written, plain, is_name, names)
+            yield _frame(written, is_name, before)
         before += f"{part}; "
 
 
-def _frame(sentence: str, plain: str, is_name: Callable[[str], bool], of: frozenset[str]) -> _Frame:
-    one_name = _says("one name", plain)
+def _frame(sentence: str, is_name: Callable[[str], bool], before: str) -> _Frame:
+    one_name = _says("one name", fold(sentence))
     values: dict[str, list[str]] = {}
     words: set[str] = set()
     around: list[str] = []
-    negated = linked = behind = has_verb = False
+    negated = has_verb = linked = behind = False
     for token in _TOKEN.findall(sentence):
         word = _SAME.get(fold(token).replace("'", ""), fold(token))
-        kind = _kind(token, word, around, names=one_name and is_name(token))
-        if kind:
+        if kind := _kind(word) or ("name" if one_name and is_name(token) else ""):
             values.setdefault(kind, []).append(word.removesuffix("s") if kind == "day" else word)
             behind = linked
             continue
-        around.append(token)
+        around.append(fold(token))
         bare = word.replace("'", "")
-        negated ^= bare in NEGATIONS or token.lower() == "cannot"
+        is_not = bare in NEGATIONS
+        negated ^= is_not or token.lower() == "cannot"
         has_verb = has_verb or bool(around[1:] and _is_verb(token, word))
         linked = linked or has_verb or bool(around[1:] and word in _set("preposition links"))
-        if bare in NEGATIONS or bare in _set("fillers") or is_stop_word(bare):
-            continue
-        words.add(_stem(bare))
+        if not (is_not or bare in _set("fillers") or is_stop_word(bare)):
+            words.add(_stem(bare))
     # A dinner is on many days; only of a verb a date is the value.
-    behind = behind and (has_verb or not ("month" in values or _DATE.search(sentence)))
+    is_date = "month" in values or _DATE.search(sentence)
+    said_of_subject = behind and (has_verb or not is_date)
     return _Frame(
         words=frozenset(words),
-        around=frozenset(fold(" ".join(around)).split()),
-        sides=frozenset(map(_side, words)),
-        values={kind: tuple(found) for kind, found in values.items()},
+        around=frozenset(around),
+        values=values,
         negated=negated,
-        said_of_subject=behind or (one_name and not values.get("number")),
-        of=of,
+        said_of_subject=said_of_subject or (one_name and not values.get("number")),
+        before=frozenset(entities(before)),
     )
 
 
 def _clash(one: _Frame, other: _Frame) -> bool:
     """Whether two sentences with one key cannot both hold."""
-    if not (one.of <= other.of or other.of <= one.of):
+    if not (one.before <= other.before or other.before <= one.before):
         return False
-    differ = [
+    turned = len(one.words ^ other.words) == 2  # a word and its opposite
+    differ = sorted(
         kind
         for kind in {*one.values, *other.values}
         if one.values.get(kind) != other.values.get(kind)
-    ]
-    turned = sum(side != "" for side, _ in one.sides ^ other.sides) == 2
-    if not differ:
-        enough = len(one.words) + len(one.values) >= 2
-        return turned != (one.negated or other.negated) and (
-            turned or (one.negated != other.negated and enough)
-        )
-    if turned or one.negated or other.negated or _other_way(one, other):
+    )
+    if not differ and not turned:
+        is_claim = len(one.words) + len(one.values) >= 2
+        return is_claim and one.negated != other.negated
+    if one.negated or other.negated or (differ and turned):
         return False
-    is_date_or_single = len(differ) == 1 or sorted(differ) == ["month", "number"]
-    is_said = one.said_of_subject and other.said_of_subject
-    return (
-        is_date_or_single
-        and is_said
+    return turned or (
+        (len(differ) == 1 or differ == ["month", "number"])
+        and (one.said_of_subject and other.said_of_subject)
         and all(_only_last_differs(one, other, kind) for kind in differ)
+        and not _other_way(one, other)
     )
 
 
@@ -175,42 +168,31 @@ def _other_way(one: _Frame, other: _Frame) -> bool:
     )
 
 
-def _kind(token: str, word: str, around: Sequence[str], *, names: bool) -> str:
-    if any(letter.isdigit() for letter in token):
-        return "time" if re.fullmatch(r"\d{1,2}:\d\d", token) else "number"
-    if word in WEEKDAYS or word.removesuffix("s") in WEEKDAYS or word in _set("days"):
+def _kind(word: str) -> str:
+    """What kind of value a word is, names aside; "" for none."""
+    if any(map(str.isdigit, word)):
+        return "time" if re.fullmatch(r"\d{1,2}:\d\d", word) else "number"
+    if word in WEEKDAYS or word.removesuffix("s") in WEEKDAYS:
         return "day"
-    if word in MONTHS:
-        return "month"
-    if word in _set("ordinals") and fold(around[-1] if around else "") not in _set("indefinite"):
-        return "number"  # «on the third floor»; «a third floor» is one more
-    return "name" if names else ""
+    return "month" if word in MONTHS else ""
 
 
 def _is_verb(token: str, word: str) -> bool:
     """Whether what is behind it is said of the subject."""
-    ends = (
-        len(word) > 3
-        and token.islower()
-        and word.isascii()
-        and word.endswith(tuple(_set("link endings")))
-    )
-    return word in _set("links") or ends
+    may_end_so = len(word) > 3 and token.islower() and word.isascii()
+    return word in _set("links") or (may_end_so and word.endswith(tuple(_set("link endings"))))
 
 
 def _plain_amounts(text: str) -> str:
-    """The text with its amounts in one form: 1.200 and 1,200.00 are 1200."""
+    """The text without titles and with its amounts in one form: 1.200 and 1,200.00 are 1200."""
     text = _TITLE.sub("", text)
     return _THOUSANDS.sub(lambda found: re.sub(r"[.,]00?$|[.,]", "", found[0]), text)
 
 
 @cache
-def _side(word: str) -> tuple[str, str]:
-    """The pair of opposites that a stem is of, and the stem."""
-    for one, other in _pairs("opposites"):
-        if word in (_stem(one), _stem(other)):
-            return one, word
-    return "", ""
+def _opposites() -> Mapping[str, str]:
+    """The stem of a word by that of its opposite."""
+    return {_stem(other): _stem(one) for one, other in _pairs("opposites")}
 
 
 def _stem(word: str) -> str:
@@ -236,12 +218,3 @@ def _says(section: str, plain: str) -> bool:
 def _past_ending() -> re.Pattern[str]:
     # With its accents: «pagó» was, «pago» is.
     return re.compile(rf"\b\w{{2,}}(?:{'|'.join(entries('past endings', 'frames'))})\b")
-
-
-@cache
-def _the_thing() -> re.Pattern[str]:
-    """«The budget is», and no word that says of what."""
-    verbs = "|".join(map(re.escape, _set("links")))
-    return re.compile(
-        rf"(?:{'|'.join(_set('definite'))})\s+[\w-]+\s+(?:{verbs}|\w+(?:{'|'.join(_set('link endings'))})\b)"
-    )
