@@ -63,11 +63,11 @@ def calls(method: Callable[..., object]) -> Iterator[tuple[dict[str, object], st
     [
         ({"limit": "3"}, "The limit is not a whole number but '3'."),
         ({"limit": 2.5}, "The limit is not a whole number but 2.5."),
-        ({"category": ["fact"]}, "The category is not text but list."),
+        ({"category": ["fact"]}, "The category is not text but ['fact']."),
         ({"since": 5}, "since is not a day: 5."),
         ({"as_of": "soon"}, "as_of is not a day: 'soon'."),
         ({"path": b"memory"}, "The path is not text but bytes."),
-        ({"include_secret": "no"}, "include_secret is not True or False but 'no'."),
+        ({"include_secret": "no"}, "The include_secret is not True or False but 'no'."),
     ],
 )
 def test_the_argument_is_named(root: str, argument: dict[str, object], told: str) -> None:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from memolith.results import Passage, SearchResult, TurnContext
 
 
+@gate.checks_types
 class Memory:
     """One agent's memory: plain Markdown files in one folder.
 
@@ -237,7 +238,6 @@ class Memory:
         A note that says the same, under any title and day, comes back with `reused` set. The date is
         that of `timestamp`, a moment of the past, or today.
         """
-        gate.check_is_text(text=text, title=title)
         draft = self._store.draft(
             text.replace("\r\n", "\n").strip(),
             self.channel,
@@ -352,7 +352,6 @@ class Memory:
         from memolith.results import SearchResult
         from memolith.search.filters import make_filters
 
-        gate.check_question(text, limit)
         if not self.profile.exists:
             return SearchResult(hits=(), warnings=self.profile.missing)
         filters = make_filters(
@@ -383,7 +382,6 @@ class Memory:
         """A search that answers a repeated question from memory, as long as nothing was written."""
         from memolith.search.filters import make_filters
 
-        gate.check_question(question, limit)
         filters = make_filters(
             self._store.clock,
             self._store.relative_path,

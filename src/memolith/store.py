@@ -11,7 +11,7 @@ from memolith.clock import Clock
 from memolith.config.load import LoadedConfig, reload_settings
 from memolith.config.setting import Value
 from memolith.engines.choose import share, unshare
-from memolith.errors import NotFoundError
+from memolith.errors import NotFoundError, RefusedError
 from memolith.files import gate, layout
 from memolith.files.folder import Folder
 from memolith.files.journal import Journal, is_same
@@ -122,7 +122,6 @@ class Store:
         timestamp: datetime | None = None,
     ) -> Record:
         """A record that is not written yet: without a timestamp its time is taken under the lock."""
-        gate.check_is_text(text=text, category=category, session=session)
         now = self.clock.now()
         confidence = gate.checked_confidence(confidence)
         return Record(
@@ -171,7 +170,6 @@ class Store:
         """Write a record in the place of an older one, with its category, session and keywords."""
         from memolith.files.ledger import find_newest
 
-        gate.check_is_text(id=record_id)
         self.existing().close()
 
         def successor(folder: Folder) -> Record:
@@ -207,8 +205,6 @@ class Store:
         self, keyword: str | None, metadata: Mapping[str, object] | None, *, include_secret: bool
     ) -> frozenset[str] | None:
         """The ids of the records with this keyword and metadata; None if nothing is asked for."""
-        gate.check_is_text_or_none(keyword=keyword)
-        gate.check_metadata(metadata)
         if keyword is None and not metadata:
             return None
         from memolith.files.records import ids_with
@@ -229,8 +225,6 @@ class Store:
         """Every record of MEMORY.md and every note, oldest first; see `Memory.records`."""
         from memolith.files.records import has_words, read_records
 
-        gate.check_is_text_or_none(category=category, session=session, keyword=keyword)
-        gate.check_metadata(metadata)
         if not self.profile.exists:
             return Records()
         folded = category and category.casefold()
@@ -259,9 +253,8 @@ class Store:
         from memolith.files.disk_view import Roots
         from memolith.files.passages import read_passage
 
-        gate.check_is_text(path=path)
-        gate.check_line_number(first_line)
-        gate.check_is_number_or_none(lines=lines)
+        if first_line < 1:
+            raise RefusedError(f"first_line is {first_line}, and the first line is 1.")
         with self.existing() as folder, Roots(folder, self.config.index.extra_paths) as roots:
             return read_passage(roots, path, first_line, lines, include_secret=include_secret)
 
@@ -270,7 +263,6 @@ class Store:
         from memolith.files.disk_view import Roots
         from memolith.files.passages import find_place
 
-        gate.check_is_text(citation_or_id=citation_or_id)
         with self.existing() as folder, Roots(folder, self.config.index.extra_paths) as roots:
             return find_place(roots, citation_or_id)
 

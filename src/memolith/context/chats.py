@@ -36,6 +36,7 @@ _PLAIN = re.compile(r"[\w.:@+-]+", re.ASCII)
 _MAX_BACKUPS = 2  # chats are rotated often, and must not push out backups of the memory
 
 
+@gate.checks_types
 class Chats:
     """The chats of one memory."""
 
@@ -61,7 +62,6 @@ class Chats:
         store = self._store
         if not store.config.chat.enabled:
             return None
-        gate.check_is_text(user=user, assistant=assistant, chat=chat, platform=platform)
         if not user.strip() and not assistant.strip():
             raise RefusedError(
                 "There is nothing to log: both texts are empty.",
@@ -83,8 +83,6 @@ class Chats:
 
         With `limit`, the newest ones, at most this many.
         """
-        gate.check_is_text_or_none(chat=chat)
-        gate.check_is_number_or_none(limit=limit)
         found = (t for t in self._turns_by_line(chat).values() if t.user or t.assistant)
         # In the file, chats that were imported are behind newer ones.
         return _newest(tuple(sorted(found, key=lambda turn: turn.created)), limit)
@@ -102,7 +100,6 @@ class Chats:
                 "Chats are not kept, because chat.enabled is off.",
                 hint="To keep them: memolith config set chat.enabled true",
             )
-        gate.check_is_text(chat=chat, platform=platform)
         platform = self._platform(chat, platform)
         if not isinstance(items, list | tuple) or not all(isinstance(i, Mapping) for i in items):
             raise RefusedError(
@@ -119,14 +116,11 @@ class Chats:
 
         With `limit`, the newest ones, at most this many.
         """
-        gate.check_is_text(chat=chat)
-        gate.check_is_number_or_none(limit=limit)
         turns = self._turns_by_line(chat).values()
         return _newest(tuple(one for turn in turns for one in _items_of(turn)), limit)
 
     def pop(self, chat: str) -> Mapping[str, object] | None:
         """Remove the newest message of a chat and return it; None if the chat is empty."""
-        gate.check_is_text(chat=chat)
         if not self._store.profile.exists:
             return None
         with self._store.changing() as transaction:
@@ -147,7 +141,6 @@ class Chats:
 
         Backups of the history keep it until newer ones have replaced them.
         """
-        gate.check_is_text(chat=chat)
         if not self._store.profile.exists:
             return 0
         removed = 0
@@ -178,9 +171,6 @@ class Chats:
         """
         from memolith.search.filters import make_filters
 
-        gate.check_is_text(chat=chat)
-        gate.check_is_text_or_none(about=about)
-        gate.check_is_number_or_none(limit=limit, max_chars=max_chars)
         config = self._store.config.chat
         room = config.max_total_chars if max_chars is None else max(0, max_chars)
         show = showing(

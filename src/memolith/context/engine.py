@@ -104,6 +104,7 @@ class Engine:
             self.opened.index.close()
 
 
+@gate.checks_types
 class IndexCommands:
     """`Memory.index`: what can be done with the index, which is derived from the files."""
 
@@ -120,7 +121,6 @@ class IndexCommands:
 
     def on_progress(self, progress: Progress) -> None:
         """Call `progress` with files done and in all while a search brings the index in line."""
-        gate.check_is_function_or_none(progress=progress)
         self._engine.finder().index.progress = progress
 
     def rebuild(self, progress: Progress | None = None) -> SyncReport:
@@ -134,8 +134,6 @@ class IndexCommands:
 
         Raises IndexUnavailableError if it cannot be used, or holds something else.
         """
-        gate.check_is_text(backend=backend)
-        gate.check_is_text_or_none(url=url)
         settings: dict[str, Value] = {"index.backend": backend}
         if url is not None:
             settings["index.url"] = url
@@ -170,7 +168,6 @@ class IndexCommands:
 
     def _index(self, progress: Progress | None = None) -> OpenIndex:
         """The index of a memory that exists."""
-        gate.check_is_function_or_none(progress=progress)
         self._store.existing().close()
         return self._engine.finder().index
 

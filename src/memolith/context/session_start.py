@@ -16,7 +16,7 @@ from memolith.context.pieces import MAX_CHARS, PieceMaker, of_prose
 from memolith.context.sharing import Piece, choose
 from memolith.context.window import Window, read_window
 from memolith.errors import MemolithError
-from memolith.files import gate, layout
+from memolith.files import layout
 from memolith.files.folder import Folder
 from memolith.files.ledger import Ledger, logs_around
 from memolith.profile import Profile
@@ -59,11 +59,6 @@ class Start:
     max_chars: int | None = None
     max_tokens: int | None = None
     hook: bool = False
-
-    def __post_init__(self) -> None:
-        """Raise RefusedError for a value of another type."""
-        gate.check_is_text(session=self.session, kind=self.kind)
-        gate.check_is_number_or_none(max_chars=self.max_chars, max_tokens=self.max_tokens)
 
 
 def session_start(profile: Profile, clock: Clock, config: Config, start: Start) -> SessionContext:

@@ -12,7 +12,6 @@ from memolith.context.deadline import in_time
 from memolith.context.digest import digest, without_retold
 from memolith.context.known import Known
 from memolith.errors import RefusedError
-from memolith.files import gate
 from memolith.results import WEAK, Filters, Hit, SearchResult, TurnContext
 from memolith.text.budget import cut
 from memolith.text.cleaning import one_line
@@ -43,9 +42,6 @@ class Turn:
 
     def __post_init__(self) -> None:
         """Raise RefusedError for a value of another type."""
-        gate.check_is_text(message=self.message, session=self.session, kind=self.kind)
-        gate.check_is_text_or_none(chat=self.chat)
-        gate.check_is_number_or_none(max_tokens=self.max_tokens, limit=self.limit)
         seconds = self.deadline_seconds  # infinite is fine, NaN is not
         is_number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
         if seconds is not None and (not is_number or seconds != seconds):  # noqa: PLR0124

@@ -6,8 +6,9 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from types import UnionType
-from typing import TYPE_CHECKING, Any
+from functools import wraps
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from memolith.config.sections import ProfileConfig
 from memolith.errors import ForgottenError, RefusedError, TextTooLargeError
@@ -27,6 +28,18 @@ from memolith.types import MAX_LEVELS, SENSITIVITIES, Record, Sensitivity
 if TYPE_CHECKING:
     from memolith.files.ledger import Tombstone
 
+Class = TypeVar("Class")
+
+# The types of arguments that are checked, as annotations spell them.
+_KINDS: Mapping[str, tuple[type, str]] = {
+    "str": (str, "text"),
+    "SessionKind": (str, "text"),
+    "bool": (bool, "True or False"),
+    "int": (int, "a whole number"),
+    "Mapping": (Mapping, "a mapping"),
+    "Callable": (Callable, "a function"),  # type: ignore[dict-item]
+    "Progress": (Callable, "a function"),  # type: ignore[dict-item]
+}
 NOT_YET = datetime.min.replace(tzinfo=UTC)  # of a draft: its time is taken under the lock
 MAX_RECORD_BYTES = 65_536
 _MAX_NAME = 200
@@ -163,56 +176,40 @@ def _size(text: str) -> int:
         ) from error
 
 
-def check_is_text(**values: object) -> None:
-    """Raise RefusedError for a value of another type, by the name of its argument."""
-    _check(str, "text", values)
+def checks_types(of: type[Class]) -> type[Class]:
+    """A class whose public methods refuse arguments of another type, by name, with an error of ours."""
+    for name, method in list(vars(of).items()):
+        if isinstance(method, FunctionType) and not name.startswith("_"):
+            setattr(of, name, _checked(method))
+    return of
 
 
-def check_is_text_or_none(**values: object) -> None:
-    """The same for texts that may be left out."""
-    _check(str | None, "text", values)
+def _checked(method: FunctionType) -> Callable[..., object]:
+    kinds = {}
+    for name, annotation in method.__annotations__.items():
+        kind, _, other = annotation.partition(" | ")
+        kind = kind.partition("[")[0]
+        if kind in _KINDS and other in ("", "None") and name != "return":
+            kinds[name] = kind, bool(other)
+    names = method.__code__.co_varnames[: method.__code__.co_argcount]
+
+    @wraps(method)
+    def call(*values: object, **named: object) -> object:
+        for name, value in (*zip(names, values, strict=False), *named.items()):
+            kind, is_optional = kinds.get(name, ("", True))
+            if kind and not (is_optional and value is None):
+                _check(name, value, kind)
+        return method(*values, **named)
+
+    return call
 
 
-def check_is_function_or_none(**values: object) -> None:
-    """The same for functions."""
-    _check(Callable | None, "a function", values)  # type: ignore[arg-type]
-
-
-def check_metadata(metadata: object) -> None:
-    """The same for metadata to filter by; None is no filter."""
-    _check(Mapping | None, "a mapping", {"metadata": metadata})
-
-
-def check_is_number(**values: int) -> None:
-    """The same for whole numbers."""
-    _check(int, "a whole number", values)
-    for name, value in values.items():
-        if abs(value) > _MAX_NUMBER:
-            raise RefusedError(f"The {name} is larger than any number that makes sense.")
-
-
-def check_is_number_or_none(**values: int | None) -> None:
-    """The same for whole numbers that may be left out."""
-    check_is_number(**{name: value for name, value in values.items() if value is not None})
-
-
-def _check(kind: type | UnionType, words: str, values: Mapping[str, object]) -> None:
-    for name, value in values.items():
-        if not isinstance(value, kind) or isinstance(value, bool):
-            raise RefusedError(f"The {name} is not {words} but {value!r:.60}.")
-
-
-def check_line_number(first_line: int) -> None:
-    """Raise RefusedError for what is not the number of a line: the first one is 1."""
-    check_is_number(first_line=first_line)
-    if first_line < 1:
-        raise RefusedError(f"first_line is {first_line}, and the first line is 1.")
-
-
-def check_question(question: object, limit: int) -> None:
-    """Raise RefusedError for what cannot be asked."""
-    check_is_text(question=question)
-    check_is_number(limit=limit)
+def _check(name: str, value: object, kind: str) -> None:
+    of, words = _KINDS[kind]
+    if not isinstance(value, of) or (isinstance(value, bool) and of is not bool):
+        raise RefusedError(f"The {name} is not {words} but {value!r:.60}.")
+    if isinstance(value, int) and abs(value) > _MAX_NUMBER:
+        raise RefusedError(f"The {name} is larger than any number that makes sense.")
 
 
 def text_list(name: str, values: Iterable[str]) -> tuple[str, ...]:
@@ -221,7 +218,7 @@ def text_list(name: str, values: Iterable[str]) -> tuple[str, ...]:
         raise RefusedError(f"The {name} must be a list of texts, not {values!r:.60}.")
     found = tuple(values)
     for value in found:
-        check_is_text(**{name: value})
+        _check(name, value, "str")
     return found
 
 

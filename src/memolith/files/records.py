@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 
-from memolith.files import gate, layout
+from memolith.files import layout
 from memolith.files.document import Damage, Document, damage_warnings
 from memolith.files.folder import Folder
 from memolith.files.journal import Journal, is_near, near_text
@@ -18,7 +18,6 @@ from memolith.visibility import visible
 
 def read_record(folder: Folder, record_id: str, *, include_secret: bool) -> Record:
     """The record or note with this id, or with the only id that starts like this."""
-    gate.check_is_text(id=record_id)
     record = find_record(folder, record_id)
     found = shown([record], Ledger.of(folder), include_secret=include_secret)
     if not found:
@@ -62,8 +61,6 @@ def _of_memory(folder: Folder, damages: list[Damage]) -> Iterable[Record]:
 
 def newest(found: Records, limit: int | None, offset: int) -> Records:
     """The newest of these records, at most `limit`, without the newest `offset`; oldest first."""
-    gate.check_is_number_or_none(limit=limit)
-    gate.check_is_number(offset=offset)
     end = max(0, len(found) - max(0, offset))
     start = 0 if limit is None else max(0, end - max(0, limit))
     return Records(found[start:end], found.warnings, len(found), found.hidden)

@@ -53,6 +53,7 @@ KINDS: Mapping[str, type[Job[Any]]] = {
 _OPEN_FOR = timedelta(days=1)
 
 
+@gate.checks_types
 class Jobs:
     """The jobs of one memory: run them, look at what they did, apply proposals, undo."""
 
@@ -124,7 +125,6 @@ class Jobs:
 
     def explain(self, key: str) -> reports.DreamExplanation:
         """Why a statement is promoted or not; by its key, citation, record id or claim."""
-        gate.check_is_text(key=key)
         return explain(self._place, key)
 
     def extract_experiences(self, *, dry_run: bool = False) -> JobReport:
@@ -147,7 +147,6 @@ class Jobs:
         self, text: str, limit: int = 5, *, session: str | None = None
     ) -> SearchResult:
         """Find past experiences that bear on `text`, best first; of one session, or of all."""
-        gate.check_question(text, limit)
         profile = self.store.profile
         if not profile.exists:
             return SearchResult(hits=(), warnings=profile.missing)
@@ -180,7 +179,6 @@ class Jobs:
         user's is trusted as an agent's. Set `include_secret` to false for a caller that may not see secret
         records: `known` would tell it what they say.
         """
-        gate.check_is_text(session=session)
         agents_channel = "agent" if trust(self.channel) == "user" else self.channel
         job = FlushJob(
             self.store,
@@ -213,8 +211,6 @@ class Jobs:
         What somebody has undone or declined is not done again. `elsewhere` runs it in another process.
         """
         jobs = Jobs(self.store, self.channel, self._finder, by_hand=False)
-        gate.check_is_text(name=name)
-        gate.check_is_function_or_none(elsewhere=elsewhere)
         if name not in SCHEDULED:
             raise JobNotFoundError(
                 f"No scheduled job is called {name[:40]!r}.",
@@ -236,7 +232,6 @@ class Jobs:
 
     def receipts(self, limit: int = 50, offset: int = 0) -> tuple[reports.Receipt, ...]:
         """What was handed to agents, when and why, newest first: the log of recalls."""
-        gate.check_is_number(limit=limit, offset=offset)
         if not self.store.profile.exists:
             return ()
         with self._place.reading() as folder:
@@ -244,7 +239,6 @@ class Jobs:
 
     def show(self, job_id: str) -> JobReport:
         """One job; its id may be shortened, and `last` is the newest."""
-        gate.check_is_text(job_id=job_id)
         with self._place.reading() as folder:
             return history.find_job(folder, job_id)
 
@@ -269,7 +263,6 @@ class Jobs:
 
         With `sensitivity`, give it that mark instead: only here can a mark be lowered. No agent may.
         """
-        gate.check_is_text(record_id=record_id, channel=channel)
         self._check_user("approve text, or lower its mark")
         if sensitivity is not None:
             gate.check_sensitivity(sensitivity)
@@ -285,7 +278,6 @@ class Jobs:
 
     def forget_channel(self, channel: str, *, dry_run: bool = False) -> reports.ChannelReport:
         """Remove every record and turn that came in by a channel; this cannot be undone."""
-        gate.check_is_text(channel=channel)
         self._check_user("forget a whole channel")
         report = of_channel(self.store, channel_name(channel))
         if dry_run:
@@ -306,17 +298,14 @@ class Jobs:
 
         Then it raises FileChangedError, which names the new proposal.
         """
-        gate.check_is_text(job_id=job_id)
         return self._synced(apply_proposal(self._place, job_id, KINDS))
 
     def decline(self, job_id: str) -> JobReport:
         """Delete a proposal."""
-        gate.check_is_text(job_id=job_id)
         return apply.decline_proposal(self._place, job_id, KINDS)
 
     def undo(self, job_id: str) -> JobReport:
         """Take back what a job changed, byte for byte; what was written since stays."""
-        gate.check_is_text(job_id=job_id)
         return self._synced(apply.undo_job(self._place, job_id, self._check_undo, KINDS))
 
     def _check_undo(self, report: JobReport) -> None:

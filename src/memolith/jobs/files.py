@@ -33,6 +33,7 @@ if TYPE_CHECKING:  # it loads NumPy
     from memolith.finder import Finder
 
 
+@gate.checks_types
 class Files(Notes):
     """The files of one memory: as a whole, as notes, and as they were in backups."""
 
@@ -77,7 +78,6 @@ class Files(Notes):
 
         A placeholder line takes the place of each secret record, unless asked for.
         """
-        gate.check_is_text(path=path)
         check_path(path, self._store.journal.primary)
         return self._read(
             lambda folder: read_file(folder, path, include_secret=include_secret),
@@ -92,7 +92,6 @@ class Files(Notes):
         If a caller other than the user changes the text of a record of the user's, that text becomes
         a new version of it.
         """
-        gate.check_is_text(path=path, content=content, version=version)
         check_path(path, self._store.journal.primary)
         report = write_file(self._store, self._channel, path, content, version)
         behind = index_changes(self._store, self._finder)
@@ -107,7 +106,6 @@ class Files(Notes):
 
         A line stands for each secret record, unless asked for. Newer records would stay.
         """
-        gate.check_is_text(name=name)
         with self._store.existing() as folder:
             found = [
                 replaced(path, folder.read(path), data)
@@ -121,7 +119,6 @@ class Files(Notes):
 
         A caller other than the user cannot bring back a lower mark, or more trust, of a record.
         """
-        gate.check_is_text(name=name)
         by_user = trust(self._channel) == "user"
         with self._store.changing() as transaction:
             folder = transaction.folder

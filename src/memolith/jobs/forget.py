@@ -9,7 +9,7 @@ from hashlib import sha256
 from typing import TypeVar
 
 from memolith.errors import FileChangedError, NotFoundError, StorageError
-from memolith.files import gate, layout, ledger
+from memolith.files import layout, ledger
 from memolith.files.atomic_write import STAGING
 from memolith.files.backup import MANIFEST, backup_path, backups, encode_manifest
 from memolith.files.chat_log import parse_turn
@@ -48,7 +48,6 @@ def forget_record(store: Store, record_id: str, *, dry_run: bool = False) -> For
 
     This is the user's wish, and final. A dry run only says which files would change.
     """
-    gate.check_is_text(id=record_id)
     return _change(store, lambda transaction: _forget(store, transaction, record_id, dry_run))
 
 

@@ -40,6 +40,7 @@ from memolith.visibility import trust
 T = TypeVar("T")
 
 
+@gate.checks_types
 class Notes:
     """The notes of one memory by their paths."""
 
@@ -56,7 +57,6 @@ class Notes:
 
     def notes(self, folder: str = "memory", *, include_secret: bool = False) -> tuple[str, ...]:
         """The paths of the notes in a folder and in its folders, sorted; prose counts as a note."""
-        gate.check_is_text(folder=folder)
         below = folder.strip("/")
 
         def paths(opened: Folder) -> Iterator[str]:
@@ -88,9 +88,6 @@ class Notes:
         `version` is that of the note which was read, or "" for one that must be new; without it
         the last writer wins. Without `metadata` the note keeps its own.
         """
-        gate.check_is_text(path=path, text=text)
-        gate.check_is_text_or_none(version=version)
-        gate.check_metadata(metadata)
         check_note_path(path)
         text, channel = text.replace("\r\n", "\n").strip("\n"), self._channel
         draft = self._store.draft(text, channel, category=category_of(path), metadata=metadata)
@@ -115,7 +112,6 @@ class Notes:
 
     def rename_notes(self, path: str, new_path: str) -> EditReport:
         """Give a note, or every note in a folder, another path, which must be free."""
-        gate.check_is_text(path=path, new_path=new_path)
         is_folder = not path.endswith(".md")
         for one in (path, new_path):
             check_note_path(f"{one}/x.md" if is_folder else one)
@@ -132,8 +128,6 @@ class Notes:
 
     def delete_notes(self, path: str, *, version: str | None = None) -> EditReport:
         """Delete a note, or every note in a folder; a backup keeps them, unlike `Memory.forget`."""
-        gate.check_is_text(path=path)
-        gate.check_is_text_or_none(version=version)
         check_note_path(path if path.endswith(".md") else f"{path}/x.md")
         with self._store.changing() as transaction:
             found = self._to_change(transaction.folder, path)
@@ -175,7 +169,6 @@ def _read_note(folder: Folder, path: str, *, include_secret: bool) -> NoteFile:
 
 def check_note_path(path: str) -> None:
     """Only what may be a note by its place: memory/FOLDER/NAME.md, however deep."""
-    gate.check_is_text(path=path)
     parts = split_path(path)
     is_odd = any(part.startswith(".") or not part.isprintable() for part in parts)
     is_in_file = any(part.endswith(".md") for part in parts[:-1])

@@ -39,9 +39,6 @@ def update(  # noqa: PLR0913 - each names one field of the record
     sensitivity: Sensitivity | None,
 ) -> Record:
     """Give a record or note new values."""
-    gate.check_is_text(id=record_id)
-    gate.check_is_text_or_none(text=text, sensitivity=sensitivity)
-    gate.check_metadata(metadata)
     words = None if keywords is None else gate.text_list("keywords", keywords)
     if (text, words, metadata, sensitivity) == (None, None, None, None):
         raise RefusedError(
@@ -287,7 +284,6 @@ def _with_header(data: bytes, values: Mapping[str, HeaderValue], text: str | Non
 
 def supersede_by(store: Store, record_id: str, newer_id: str) -> Record:
     """Let a record that is there already take the place of an older one, which stays as history."""
-    gate.check_is_text(id=record_id, newer_id=newer_id)
     with store.changing() as transaction:
         old, new = _choose(transaction.folder, record_id, newer_id)
         marked = new if old.id == new.id else replace(new, supersedes=old.id)

@@ -30,14 +30,10 @@ def make_filters(  # noqa: PLR0913 - each names one thing a hit must satisfy
     include_secret: bool = False,
     as_of: Day | None = None,
 ) -> Filters:
-    """The filters; raises RefusedError for a value of another type.
+    """The filters; raises RefusedError for what is no day or path.
 
     `relative_path` names an absolute path as the index does.
     """
-    for name, value in (("category", category), ("session", session), ("chat", chat)):
-        _check_text(name, value)
-    if not isinstance(include_secret, bool):  # "no" is true
-        raise RefusedError(f"include_secret is not True or False but {include_secret!r:.60}.")
     day = as_day("as_of", as_of, clock)
     return Filters(
         category=category,
@@ -51,11 +47,6 @@ def make_filters(  # noqa: PLR0913 - each names one thing a hit must satisfy
         as_of=day,
         now=clock.end_of(day) if day else clock.now(),
     )
-
-
-def _check_text(name: str, value: object) -> None:
-    if value is not None and not isinstance(value, str):
-        raise RefusedError(f"The {name} is not text but {type(value).__name__}.")
 
 
 def as_day(name: str, value: object, clock: Clock) -> date | None:
@@ -75,7 +66,8 @@ def as_day(name: str, value: object, clock: Clock) -> date | None:
 def _file_name(path: Path, relative_path: Callable[[str], str]) -> str:
     """A path as the index names files: from the root on, in other folders with their root id."""
     written = os.fspath(path) if isinstance(path, os.PathLike) else path
-    _check_text("path", written)
+    if not isinstance(written, str):
+        raise RefusedError(f"The path is not text but {type(written).__name__}.")
     if not written or written.startswith("@"):  # a root id, as in `files.disk_view`
         return written
     place = os.path.expanduser(written)
