@@ -166,12 +166,8 @@ def _size(text: str) -> int:
     try:
         return len(text.encode())
     except UnicodeEncodeError as error:
-        found = text[error.start]
-        what = "half a character (a lone surrogate)"
-        if "\udc80" <= found <= "\udcff":  # how Python keeps a byte that it cannot read
-            what = f"the byte 0x{ord(found) & 0xFF:02x}, which is not UTF-8"
         raise RefusedError(
-            f"The text holds {what}, at character {error.start + 1}. Nothing was changed.",
+            f"The text holds half a character, or a byte that is not UTF-8, at character {error.start + 1}.",
             hint="Give it as UTF-8, for example: iconv -f ISO-8859-1 -t UTF-8",
         ) from error
 

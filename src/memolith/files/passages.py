@@ -31,14 +31,6 @@ def read_passage(
 ) -> Passage:
     """The lines asked for; the whole file without a range. Lines beyond the end are simply not there."""
     cited = parse_citation(path)
-    file, mark, _ = path.rpartition("#")
-    is_none = mark and not cited and (file.endswith(".md") or file == CONVERSATIONS)
-    if is_none or (cited and cited.last_line < cited.first_line):
-        raise PathOutsideProfileError(
-            f"{path!r} names no lines: a citation ends in #L12, or in #L12-L15.",
-            path=path,
-            hint=f"The whole file: memolith get {file}",
-        )
     if cited:
         path, first_line = cited.path, cited.first_line
         lines = cited.last_line - first_line + 1
@@ -112,13 +104,15 @@ def parse_citation(text: str) -> Citation | None:
     (Citation(path='MEMORY.md', first_line=12, last_line=15), None)
     """
     cited = _CITATION.fullmatch(text)
-    return Citation(cited[1], int(cited[2]), int(cited[3] or cited[2])) if cited else None
+    if cited is None or int(cited[3] or cited[2]) < int(cited[2]):
+        return None
+    return Citation(cited[1], int(cited[2]), int(cited[3] or cited[2]))
 
 
 def _read(roots: Roots, path: str, *, is_chat: bool) -> bytes:
     is_visible = not any(part.startswith(".") for part in split_path(path))
     if not is_chat and not (is_visible and path.endswith(".md")):
-        hint = "Only visible .md files can be read."
+        hint = "Give a visible .md file, or lines of one: MEMORY.md#L12-L15"
         if path == CONVERSATIONS:
             hint = f"Name the lines of a hit ({path}#L3), or show a chat: memolith recap CHAT"
         raise PathOutsideProfileError(f"{path!r} is not a memory file.", path=path, hint=hint)

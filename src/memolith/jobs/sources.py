@@ -11,6 +11,7 @@ from memolith.files.document import Document
 from memolith.files.front_matter import is_broken_secret, split_note
 from memolith.files.ledger import records_with
 from memolith.files.notes import readable_note
+from memolith.files.passages import is_secret_note
 from memolith.files.promoted import generated_lines
 from memolith.files.record_format import claims_to_be_record, readable_record
 from memolith.jobs.job import Snapshot, Workplace
@@ -215,20 +216,12 @@ def names_lost(path: str, before: bytes, after: bytes | None) -> set[str]:
     return names
 
 
-def is_secret_file(path: str, data: bytes) -> bool:
-    """Whether a file is secret as a whole: by its mark as a note, or by one that nobody can read."""
-    if not is_broken_secret(data):
-        return False
-    note = readable_note(path, data)
-    return note is None or note.sensitivity == "secret"
-
-
 def secret_names(snapshot: Snapshot) -> set[str]:
     """Ids and claims of all that a file marks secret; of a file that is secret as a whole, its path too."""
     names = set(snapshot.ledger().secret)
     for path in snapshot.files_and_archives():
         data = snapshot.read(path) or b""
-        if is_secret_file(path, data):
+        if is_secret_note(path, data):
             names |= names_lost(path, data, None)
         for record in records_with(path, data, (b'"secret"',)):
             if record.sensitivity == "secret":

@@ -15,10 +15,10 @@ from memolith.files.chat_log import parse_turn
 from memolith.files.folder import Folder
 from memolith.files.ledger import Ledger
 from memolith.files.notes import file_date, is_note_path, records_in
+from memolith.files.passages import is_secret_note
 from memolith.files.records import shown
 from memolith.jobs import history, recalls
 from memolith.jobs.reports import Day, DayCounts, Receipt, ReceiptItem
-from memolith.jobs.sources import is_secret_file
 from memolith.results import Turn
 
 _RECORD = re.compile(rb"^- \{", re.MULTILINE)
@@ -109,7 +109,7 @@ def receipts(folder: Folder, limit: int, offset: int) -> tuple[Receipt, ...]:
 def _is_secret(folder: Folder, path: str) -> bool:
     """Whether a file is secret as a whole; one that cannot be read may be."""
     try:
-        return is_secret_file(path, folder.read(path) or b"")
+        return is_secret_note(path, folder.read(path) or b"")
     except MemolithError:
         return True
 
