@@ -74,7 +74,7 @@ def test_a_run_of_the_schedule_that_found_nothing_is_listed(memolith: Run) -> No
 def test_a_memory_over_its_limits_says_when_it_is_compacted(memolith: Run, grown: Path) -> None:
     def told() -> str:
         status, jobs = memolith("status").out, memolith("jobs", "list").err
-        (line,) = (row for row in status.splitlines() if row.startswith("  compaction"))
+        (line,) = (row for row in status.splitlines() if row.startswith("  compact "))
         assert line.split(maxsplit=1)[1] in jobs
         return line
 
@@ -85,7 +85,7 @@ def test_a_memory_over_its_limits_says_when_it_is_compacted(memolith: Run, grown
     memolith("maintain", "--once")
     assert "by what must stay" in told()
     memolith("config", "set", "compact.max_records", "9")
-    assert "compaction" not in memolith("status").out
+    assert "compact" not in memolith("status").out
     assert "compaction" not in memolith("status", "--json").out
     assert grown.exists()
 

@@ -19,6 +19,7 @@ from memolith.files.folder import Folder
 from memolith.files.locks import SCHEDULE_LOCK, OwnerLock
 from memolith.jobs import scheduler as scheduler_module
 from memolith.jobs.compact import CompactJob
+from memolith.jobs.reports import ScheduledRun
 from memolith.jobs.scheduler import NEVER, Scheduler, is_due, last_runs, maintain
 from tests.conftest import StoppedTime
 from tests.lifecycle.life import live
@@ -118,11 +119,11 @@ def test_passing_the_limits_makes_it_due_before_its_time(
 
 
 def test_what_a_run_had_to_leave_is_not_compacted_again_until_it_grows(grown: Memory) -> None:
+    size = Path(grown.root, "MEMORY.md").stat().st_size
     with Folder(grown.root) as folder:
-        size = Path(grown.root, "MEMORY.md").stat().st_size
-        assert CompactJob.is_wanted(grown.config, folder, 0)
-        assert not CompactJob.is_wanted(grown.config, folder, size)
-        assert CompactJob.is_wanted(grown.config, folder, int(size / 1.1))
+        for left, is_wanted in ((0, True), (size, False), (int(size / 1.1), True)):
+            last = ScheduledRun(job="compact", at=NEVER, left=left)
+            assert CompactJob.is_wanted(grown.config, folder, last) is is_wanted
 
 
 def test_a_first_maintain_says_what_is_due_and_runs_one_after_the_other(

@@ -267,7 +267,7 @@ def list_jobs(memory: Memory, limit: int) -> Steps:
         at = output.shown(run.at)
         output.note(f"{run.job}, last run by the schedule on {at}: {came_of}")
     for label, notice in notices(memory.config, memory.profile):
-        if label == "compaction":  # what came of the last runs is above
+        if label != "schedule":  # what came of the last runs is above
             output.note(f"{notice}.")
 
 

@@ -19,8 +19,7 @@ from memolith.files.ledger import Ledger, find_record
 from memolith.jobs import apply, history, reports
 from memolith.jobs.approve import ApproveJob
 from memolith.jobs.chat import read_chat
-from memolith.jobs.compact import CompactJob
-from memolith.jobs.compact_plan import is_over
+from memolith.jobs.compact import CompactJob, is_over
 from memolith.jobs.diffs import diff_of
 from memolith.jobs.dream import DreamJob
 from memolith.jobs.dream_status import dream_status, explain

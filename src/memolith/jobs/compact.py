@@ -17,20 +17,21 @@ from memolith.interfaces import Statement, Summariser
 from memolith.jobs.changes import Edits, lost_lines, not_yet_archived, replaced, split_lines
 from memolith.jobs.compact_plan import (
     LEVELS,
+    TAKEN_BACK,
     CompactPlan,
     Group,
     Scope,
+    Size,
     describe,
-    has_grown,
-    is_over,
+    limit_of,
     plan_compaction,
     short,
 )
-from memolith.jobs.history import UNDONE, undone_by
+from memolith.jobs.history import UNDONE, undone_by, waiting_proposal
 from memolith.jobs.integrity import new_findings
 from memolith.jobs.job import Job, Reader, Snapshot, Workplace
 from memolith.jobs.long_memory import ARCHIVE, LongMemory, your_lines
-from memolith.jobs.reports import Change, Hunk
+from memolith.jobs.reports import Change, Hunk, ScheduledRun
 from memolith.jobs.summaries import long_statements, statements_of, still_told, summary_record
 from memolith.llm.check import CheckedWriter, choose_summariser
 from memolith.llm.rules import Rules
@@ -47,6 +48,8 @@ _NOT_DRAFTED = (
 )
 MAX_LONG_MEMORY_CHARS = 16_000
 MAX_MONTH_CHARS = 1_500
+# Until MEMORY.md is so much larger than the last run left it, there is little to gain.
+_GROWN = 1.05
 _NOT_ASKED = "The model was not asked: a dry run sends nothing. These texts are made by rules; the model's will differ."
 
 
@@ -57,6 +60,12 @@ class _Written:
     group: Group
     statements: Sequence[Statement]  # the lines of the summary
     summary: Record | None  # none if they leave MEMORY.md without one
+
+
+def is_over(config: Config, folder: Folder) -> bool:
+    """Whether MEMORY.md has more characters or records than it may have, by a quick look."""
+    data, limit = folder.read(config.profile.primary) or b"", limit_of(config.compact)
+    return Size(data.count(b"\n- {"), len(data)).exceeds(limit)
 
 
 class CompactJob(Job[CompactPlan]):
@@ -78,9 +87,30 @@ class CompactJob(Job[CompactPlan]):
         self._now = place.clock.now()
 
     @staticmethod
-    def is_wanted(config: Config, folder: Folder, left: int) -> bool:
-        """Whether MEMORY.md has passed its limits since the last run."""
-        return has_grown(config, folder, left) and is_over(config, folder)
+    def is_wanted(config: Config, folder: Folder, last: ScheduledRun) -> bool:
+        """Whether MEMORY.md has passed its limits, and is a little larger than the last run left it."""
+        stamp = folder.stamp(config.profile.primary)
+        has_grown = stamp is not None and stamp[1] >= last.left * _GROWN
+        return has_grown and is_over(config, folder)
+
+    @staticmethod
+    def notice(config: Config, folder: Folder, last: ScheduledRun) -> str:
+        """That MEMORY.md is over its limits, and when it is compacted."""
+        if not is_over(config, folder):
+            return ""
+        over = (
+            f"{config.profile.primary} is over its limits (compact.max_records, compact.max_chars)"
+        )
+        if waiting_proposal(folder, CompactJob.name):
+            return f"{over}, and a proposal to compact it waits for you: memolith jobs"
+        if not config.compact.enabled:
+            return f"{over}, and compaction is switched off (compact.enabled)"
+        if CompactJob.is_wanted(config, folder, last):
+            return f"{over}: compaction follows within a minute, while memolith mcp, serve or maintain runs"
+        came_of = last.came_of or ""
+        is_yours = came_of.startswith("proposed: ") or came_of.endswith(TAKEN_BACK)
+        what = "what you declined or took back" if is_yours else "what must stay"
+        return f"{over} by {what}: looked at again when it has grown, or at its time (compact.cron)"
 
     def plan(self, snapshot: Snapshot) -> CompactPlan:
         """Which records become which summaries."""

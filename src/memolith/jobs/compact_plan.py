@@ -12,10 +12,8 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from typing import NamedTuple
 
-from memolith.config.sections import CompactConfig, Config
-from memolith.files import layout
+from memolith.config.sections import CompactConfig
 from memolith.files.document import Document, Line
-from memolith.files.folder import Folder
 from memolith.jobs.job import Plan
 from memolith.text.lines import short_id
 from memolith.text.wording import counted
@@ -33,7 +31,6 @@ _BESIDE_TEXT = 180  # of any other line, at least
 _SLACK = 0.15
 # Where what must stay fills the limit alone, summaries may still have this share of it.
 _ROOM = 0.5
-_GROWN = 1.05
 
 NO_LIMIT = "no limit is set: see compact.max_records and compact.max_chars"
 _NOTHING_IN_SCOPE = "no record is old enough and unprotected"
@@ -142,7 +139,7 @@ def plan_compaction(data: bytes, scope: Scope, day_of: Callable[[datetime], date
     def skip(why: str) -> CompactPlan:
         return CompactPlan(skipped=why, counts=counts)
 
-    limit = _limit(scope.config)
+    limit = limit_of(scope.config)
     if limit == Size(math.inf, math.inf):
         return skip(NO_LIMIT)
     if not size.exceeds(limit):
@@ -185,7 +182,8 @@ def describe(group: Group, *, is_empty: bool = False) -> str:
     return f"{what}, {_WHOSE[group.trust]} → {goes_to}"
 
 
-def _limit(config: CompactConfig) -> Size:
+def limit_of(config: CompactConfig) -> Size:
+    """How large MEMORY.md may be."""
     return Size(config.max_records or math.inf, config.max_chars or math.inf)
 
 
@@ -266,38 +264,3 @@ def _by_period(entries: Iterable[Entry], today: date) -> list[Group]:
         for (level, period, trust), members in found.items()
     ]
     return sorted(groups, key=lambda one: (one.last, one.entries[0].line.number))
-
-
-def is_over(config: Config, folder: Folder) -> bool:
-    """Whether MEMORY.md has more characters or records than it may have, by a quick look."""
-    limit, path = _limit(config.compact), config.profile.primary
-    stamp = folder.stamp(path)
-    if stamp is None or stamp[1] > limit.chars:
-        return stamp is not None
-    is_counted = limit.records < math.inf
-    return is_counted and (folder.read(path) or b"").count(b"\n- {") > limit.records
-
-
-def has_grown(config: Config, folder: Folder, left: int) -> bool:
-    """Whether MEMORY.md is a little larger than the last run left it: until then there is little to gain."""
-    stamp = folder.stamp(config.profile.primary)
-    return stamp is not None and stamp[1] >= left * _GROWN
-
-
-def limit_message(config: Config, folder: Folder, left: int, came_of: str) -> str:
-    """That MEMORY.md is over its limits, and when it is compacted; "" if it is not over them.
-
-    `left` is its size after the last scheduled run, `came_of` the outcome of that.
-    """
-    if not is_over(config, folder):
-        return ""
-    over = f"{config.profile.primary} is over its limits (compact.max_records, compact.max_chars)"
-    if any(folder.walk(layout.PROPOSALS_FOLDER, suffix="-compact.json")):
-        return f"{over}, and a proposal to compact it waits for you: memolith jobs"
-    if not config.compact.enabled:
-        return f"{over}, and compaction is switched off (compact.enabled)"
-    if not has_grown(config, folder, left):
-        is_yours = came_of.startswith("proposed: ") or came_of.endswith(TAKEN_BACK)
-        what = "what you declined or took back" if is_yours else "what must stay"
-        return f"{over} by {what}: looked at again when it has grown, or at its time (compact.cron)"
-    return f"{over}: compaction follows within a minute, while memolith mcp, serve or maintain runs"

@@ -17,7 +17,7 @@ from memolith.files.layout import CONVERSATIONS, EMBEDDINGS, index_folder
 from memolith.files.ledger import Ledger, every_file, facts_in, memory_files, sources_of, tombstones
 from memolith.files.transaction import Transaction
 from memolith.jobs.changes import begins_with, inserted_lines, not_as_planned, snap
-from memolith.jobs.reports import Change, Hunk, Snapped
+from memolith.jobs.reports import Change, Hunk, ScheduledRun, Snapped
 from memolith.store import Store
 from memolith.text.lines import short_id
 from memolith.types import Stamp
@@ -175,10 +175,16 @@ class Job(ABC, Generic[P]):
         return (name for name in SETTINGS if name.partition(".")[0] in cls.sections)
 
     @staticmethod
-    def is_wanted(config: Config, folder: Folder, left: int) -> bool:
-        """Whether it is due before its time; the last scheduled run left MEMORY.md with so many bytes."""
-        del config, folder, left
+    def is_wanted(config: Config, folder: Folder, last: ScheduledRun) -> bool:
+        """Whether it is due before its time; `last` is its last run by a schedule."""
+        del config, folder, last
         return False
+
+    @staticmethod
+    def notice(config: Config, folder: Folder, last: ScheduledRun) -> str:
+        """What people should know of it now; "" if there is nothing."""
+        del config, folder, last
+        return ""
 
     @abstractmethod
     def plan(self, snapshot: Snapshot) -> P:

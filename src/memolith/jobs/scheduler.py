@@ -17,7 +17,6 @@ from memolith.files import layout
 from memolith.files.folder import Folder
 from memolith.files.locks import SCHEDULE_LOCK, OwnerLock
 from memolith.files.record_format import RecordFormatError, encode_time, parse_time
-from memolith.jobs.compact_plan import limit_message
 from memolith.jobs.reports import JobReport, ScheduledRun
 from memolith.jobs.run import ANOTHER_JOB, unforeseen
 from memolith.profile import Profile
@@ -184,7 +183,7 @@ def _due(jobs: Jobs, folder: Folder) -> list[str]:
     return [
         run.job
         for run in (_last_run(folder, job) for job in scheduled_jobs(config))
-        if KINDS[run.job].is_wanted(config, folder, run.left)
+        if KINDS[run.job].is_wanted(config, folder, run)
         or is_due(cron, run.at, jobs.clock, every_hours=every)
     ]
 
@@ -220,13 +219,15 @@ def _run_due(
 
 
 def notices(config: Config, profile: Profile) -> Iterator[tuple[str, str]]:
-    """What people should know of the schedule, each with a label: MEMORY.md over its limits, runs that were skipped."""
+    """What people should know of jobs, each with a label: what a job says, and runs that were skipped."""
+    from memolith.jobs.api import KINDS
+
     if not profile.exists:
         return
     with Folder(profile.root) as folder:
-        last = _last_run(folder, "compact")
-        if limits := limit_message(config, folder, last.left, last.came_of or ""):
-            yield "compaction", limits
+        for kind in KINDS.values():
+            if notice := kind.notice(config, folder, _last_run(folder, kind.name)):
+                yield kind.name, notice
         for run in last_runs(folder).values():
             if run.came_of and run.came_of.endswith(_DUE_AGAIN):
                 yield "schedule", f"{run.job} was {run.came_of.replace(': ', ', because ', 1)}"
