@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memolith.errors import FileChangedError
-from memolith.jobs.changes import Edits, applied, only_appends, replaced, split_lines, undone
+from memolith.jobs.changes import Edits, applied, is_addition, replaced, split_lines, undone
 from memolith.jobs.history import decode_report, encode_report
 from memolith.jobs.reports import JobReport
 
@@ -123,12 +123,12 @@ def test_undo_of_what_a_restored_backup_has_taken_back_doubles_nothing() -> None
 
 
 def test_lines_behind_the_end_are_told_from_others() -> None:
-    for data, is_addition in ((b"", True), (b"a\n", True), (b"a", False)):
-        edits = Edits("archive.md", data)
+    for data, is_all in ((b"", True), (b"a\n", True), (b"a", False)):
+        edits = Edits("archive.md", data, archive=True)
         edits.append(b"new\n")
         change = edits.change()
         assert change is not None
-        assert only_appends(change) is is_addition
+        assert is_addition(change) is is_all
         assert applied(change, data).endswith(b"\nnew\n" if data else b"new\n")
 
 

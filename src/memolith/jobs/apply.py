@@ -8,20 +8,18 @@ from itertools import filterfalse
 from typing import Any
 
 from memolith.errors import FileChangedError, JobFailedError, JobNotFoundError, WriterBusyError
-from memolith.files import layout
 from memolith.files.backup import prune_backups, save_backup
 from memolith.files.folder import Folder
-from memolith.files.ledger import is_output, note_archive
+from memolith.files.ledger import note_archive
 from memolith.files.locks import JOB_LOCK, OwnerLock
-from memolith.files.notes import records_in
 from memolith.files.transaction import Transaction
 from memolith.jobs.changes import (
     TakenBack,
     applied,
+    is_addition,
     lines_of,
     lost_additions,
     not_as_planned,
-    only_appends,
     split_lines,
     undone,
 )
@@ -56,7 +54,7 @@ def apply_changes(place: Workplace, report: JobReport, job: Job[P], require: Che
         stamps = {change.path: folder.stamp(change.path) for change in report.changes}
         before, after = judged(folder, report.changes, job, require)
         # An archive only grows: a copy of it at each run would fill the disk.
-        rewritten = {change.path for change in report.changes if not _is_archived(change)}
+        rewritten = {change.path for change in report.changes if not is_addition(change)}
         done = replace(
             report,
             id=report.id or new_job_id(folder, report.job, report.created),
@@ -102,7 +100,7 @@ def judged(
 
 def _after(change: Change, current: bytes | None) -> bytes:
     """The content to write. Additions to an archive do not depend on what is above them."""
-    if not _is_archived(change):
+    if not is_addition(change):
         return applied(change, current)
     data = current or b""
     glue = b"" if data.endswith(b"\n") or not data else b"\n"
@@ -121,11 +119,11 @@ def _write(
     stamps: Mapping[str, Stamp | None],
 ) -> None:
     """Archives first, so that no record is ever in neither file; then the report and the other files."""
-    for change in filter(_is_archived, done.changes):
+    for change in filter(is_addition, done.changes):
         note_archive(transaction, change.path)
         transaction.append(change.path, _inserted(change))
     transaction.replace(job_path(done), encode_report(done), None)
-    for change in filterfalse(_is_archived, done.changes):
+    for change in filterfalse(is_addition, done.changes):
         transaction.replace(change.path, after[change.path], stamps[change.path])
 
 
@@ -229,19 +227,6 @@ def require_status(report: JobReport, to_be: str) -> JobReport:
     return report
 
 
-def _is_archived(change: Change) -> bool:
-    """Whether it adds to an archive, which may be long: it is written behind what stands there.
-
-    Files that people edit are staged, compared and renamed instead: an edit meanwhile is noticed.
-    """
-    path = change.path
-    if path in (layout.ROOT_MEMORY, layout.NESTED_MEMORY) or not only_appends(change):
-        return False
-    data = _inserted(change)
-    is_inside = path.startswith(f"{layout.ARCHIVE_FOLDER}/")
-    return is_inside or not is_output(path, data, records_in(path, data))
-
-
 def _check_newer_jobs(
     folder: Folder, report: JobReport, now: Contents, files: Mapping[str, TakenBack]
 ) -> None:
@@ -290,7 +275,7 @@ def _inserted(change: Change) -> bytes:
 def _is_written(change: Change, found: Mapping[str, bytes], after: Mapping[str, bytes]) -> bool:
     """Whether a file is as planned; of an archive, of which a torn last line may have been moved, our lines."""
     data = found[change.path]
-    return data == after[change.path] or (_is_archived(change) and data.endswith(_inserted(change)))
+    return data == after[change.path] or (is_addition(change) and data.endswith(_inserted(change)))
 
 
 def _problem(job: Job[P], folder: Folder, before: Contents, after: Contents) -> str:

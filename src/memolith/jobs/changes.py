@@ -19,9 +19,9 @@ _ABOVE_AN_END = 20  # lines that are noted of a file that only grows: archives a
 class Edits:
     """The edits of one file, collected line by line and made into a change."""
 
-    def __init__(self, path: str, data: bytes | None) -> None:
+    def __init__(self, path: str, data: bytes | None, *, archive: bool = False) -> None:
         """`data` is the file as the plan saw it; None when there is no such file."""
-        self.path = path
+        self.path, self._archive = path, archive
         self._created = data is None
         self._data = data or b""
         self._lines = split_lines(self._data)
@@ -53,6 +53,7 @@ class Edits:
         kept = tuple("".join(map(_mark, lines)) for lines in _kept(self._lines, hunks))
         return Change(
             path=self.path,
+            archive=self._archive,
             created=self._created,
             before=snap(self._data),
             after=snap(after),
@@ -88,9 +89,16 @@ def replaced(path: str, before: bytes | None, after: bytes) -> Change | None:
     return edits.change()
 
 
-def only_appends(change: Change) -> bool:
-    """Whether the change does nothing but add lines behind the file's end."""
-    return change.kept[-1:] == ("",) and not any(hunk.removed for hunk in change.hunks)
+def is_addition(change: Change) -> bool:
+    """Whether it adds to an archive, which may be long: it is written behind what is there.
+
+    Files that people edit are staged, compared and renamed instead: an edit meanwhile is noticed.
+    """
+    return (
+        change.archive
+        and change.kept[-1:] == ("",)
+        and not any(hunk.removed for hunk in change.hunks)
+    )
 
 
 def applied(change: Change, current: bytes | None) -> bytes:

@@ -215,7 +215,7 @@ class CompactJob(Job[CompactPlan]):
     def _archived(self, written: Iterable[_Written]) -> Change | None:
         lines = split_lines(self._seen.read(self._path) or b"")
         archive = self._seen.read(self._archive)
-        edits = Edits(self._archive, archive)
+        edits = Edits(self._archive, archive, archive=True)
         for one in written:
             taken = [lines[entry.line.number - 1] for entry in one.group.entries]
             if data := not_yet_archived(archive or b"", taken):
@@ -237,7 +237,7 @@ class CompactJob(Job[CompactPlan]):
         after, dropped = memory.with_blocks(blocks, MAX_LONG_MEMORY_CHARS)
         if not blocks and not dropped:
             return None, None, 0
-        archive = Edits(ARCHIVE, self._seen.read(ARCHIVE))
+        archive = Edits(ARCHIVE, self._seen.read(ARCHIVE), archive=True)
         archive.append(dropped)
         is_longer = archive.change() if dropped else None
         return replaced(self._long, data, after), is_longer, dropped.count(b"## Summary (")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from memolith.files import layout
 from memolith.files.document import Document
 from memolith.files.folder import Folder
 from memolith.files.ledger import NO_MARKS, Ledger
@@ -25,8 +24,8 @@ def diff(
     A line stands for each secret record, unless asked for. Files that people read come first,
     archives last. `ledger` is that of the files they are in.
     """
-    for change in sorted(changes, key=_is_archive):
-        if _is_archive(change):
+    for change in sorted(changes, key=lambda one: one.archive):
+        if change.archive:
             yield f"{change.path}: {_archived(change)} added, word for word"
             continue
         yield f"{change.path}:"
@@ -41,10 +40,6 @@ def diff_of(folder: Folder, changes: Sequence[Change], *, include_secret: bool) 
     changed = Document.parse("", b"".join(data.removesuffix(b"\n") + b"\n" for data in pieces))
     ledger = ledger_for(folder, changed.lines)
     return "\n".join(diff(changes, include_secret=include_secret, ledger=ledger))
-
-
-def _is_archive(change: Change) -> bool:
-    return change.path.startswith(f"{layout.ARCHIVE_FOLDER}/")
 
 
 def _archived(change: Change) -> str:

@@ -96,7 +96,7 @@ class ExperienceJob(Job[Plan]):
         }
         if not added and not gone:
             return Plan(skipped="nothing new was found", counts=counts)
-        archive, store = Edits(ARCHIVE, snapshot.read(ARCHIVE)), Edits(path, before)
+        archive, store = Edits(ARCHIVE, snapshot.read(ARCHIVE), archive=True), Edits(path, before)
         archive.append(b"".join(line.data.rstrip(b"\r\n") + b"\n" for line in gone))
         store.remove(line.number for line in gone)
         text = b"".join(map(encode_line, added))

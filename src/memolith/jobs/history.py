@@ -31,6 +31,7 @@ _NO_LAST: dict[JobStatus | None, str] = {
     "done": "There is no job to undo: none has changed anything, or each was undone already.",
     "proposed": "No proposal waits for your answer.",
 }
+_TIME = len("20261115T030000.000Z")  # an id begins with it
 _BYTES = ("utf-8", "surrogateescape")  # any byte survives, and ordinary text stays readable
 
 
@@ -131,7 +132,8 @@ def prune_jobs(folder: Folder) -> None:
 def _paths(folder: Folder, *places: str) -> list[str]:
     """The files of reports and proposals, oldest first: their names begin with the time."""
     paths = (path for place in places or FOLDERS for path in folder.walk(place, suffix=".json"))
-    return sorted((path for path in paths if _name(path)[:1].isdigit()), key=_name)
+    ours = (path for path in paths if _name(path)[:1].isdigit())
+    return sorted(ours, key=lambda path: (_name(path)[:_TIME], len(_name(path)), _name(path)))
 
 
 def _name(path: str) -> str:

@@ -140,6 +140,7 @@ class Change(Plain):
     """What a job does to one file, in a form that can be shown, applied and undone."""
 
     path: str
+    archive: bool = False
     created: bool  # the file is new
     before: Snapped
     after: Snapped

@@ -17,7 +17,7 @@ from memolith.errors import FileChangedError, JobNotFoundError, MemolithError
 from memolith.files.folder import Folder
 from memolith.files.locks import JOB_LOCK, OwnerLock
 from memolith.jobs.apply import Check, Kinds, alone, apply_changes, judged, require_status
-from memolith.jobs.changes import only_appends
+from memolith.jobs.changes import is_addition
 from memolith.jobs.history import encode_report, find_job, job_path, new_job_id, waiting_proposal
 from memolith.jobs.job import Job, P, Snapshot, Workplace, require_unchanged
 from memolith.jobs.reports import JobReport
@@ -172,7 +172,7 @@ def _drafted(
         report,
         lines=plan.lines,
         counts=plan.counts,
-        changes=tuple(sorted(plan.changes, key=lambda change: not only_appends(change))),
+        changes=tuple(sorted(plan.changes, key=lambda change: not is_addition(change))),
         warnings=(*warnings, *plan.warnings),
     )
 
