@@ -59,7 +59,7 @@ def test_session_start_of_a_large_memory_says_the_same_to_a_group(memolith: Run,
     Path(root, "MEMORY.md").write_text("# Notes\n\n" + "Ana likes tea very much.\n\n" * 9_000)
     outcome = memolith("session-start", "--kind", "group")
     assert outcome.out == ""
-    assert "Nothing is public in the newest part of the files" in outcome.err
+    assert "only public records (--sensitivity public)" in outcome.err
     assert "budget" not in outcome.err
 
 

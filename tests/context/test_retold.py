@@ -8,7 +8,7 @@ import pytest
 
 from memolith import Memory
 from memolith.clock import Clock
-from memolith.context.digest import without_retold
+from memolith.context.digest import digest
 from memolith.results import Hit
 from memolith.types import Citation, Record
 from tests.conftest import StoppedTime
@@ -78,14 +78,14 @@ def test_two_summaries_of_the_same_are_told_once_and_without_other_lines(
     assert plumber.id[:8] not in line
 
 
-def test_what_is_near_by_its_meaning_alone_is_told_whole_and_with_the_least_trust() -> None:
+def test_what_is_near_by_its_meaning_alone_is_told_whole_each_line_with_its_own_trust() -> None:
     text = "## Summary\n\n- 2026-08-01 Marta paid. [user: aaaaaaaa]\n- 2026-08-02 Ana left. [agent: bb]"
     hit = Hit(citation=Citation("LONGMEMORY.md", 7, 10), text=text, score=1.0)
-    (kept,) = without_retold([hit], "who settled the bill?", ())
-    assert kept.text == "2026-08-01 Marta paid.\n2026-08-02 Ana left."
-    assert kept.channel == "agent"
-    (kept,) = without_retold([hit], "what did Marta pay?", ())
-    assert (kept.text, kept.channel) == ("2026-08-01 Marta paid.", "user")
+    found = digest("who settled the bill?", [hit], [], 1_000, cited=True)
+    assert "- [file] 2026-08-01 Marta paid. ⟨LONGMEMORY.md#L7-L10 · user⟩" in found.text
+    assert "- [file] 2026-08-02 Ana left. ⟨LONGMEMORY.md#L7-L10 · agent⟩" in found.text
+    (kept,) = digest("what did Marta pay?", [hit], [], 1_000, cited=True).hits
+    assert (kept.text, kept.trust) == ("2026-08-01 Marta paid.", "user")
 
 
 def test_a_search_shows_summaries_as_they_stand_in_the_files(

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import chain, islice
 
+from memolith.context.sharing import Piece, choose
 from memolith.results import Hit, TurnContext
 from memolith.text.budget import estimate_tokens
 from memolith.text.cleaning import one_line, shown_path
-from memolith.text.lines import SummaryLine, read_line, short_id
+from memolith.text.lines import read_line, short_id
 from memolith.text.quotation import EXPERIENCES, MEMORIES, fence, quoted_line, quoted_lines, source
 from memolith.text.synonyms import choices
 from memolith.text.terms import keywords, language_of, terms_of
@@ -21,59 +21,85 @@ from memolith.text.wording import HIDDEN
 
 _MOST_CHARS_OF_A_HIT = 700
 _LOOKED_AT = 100_000
-_SHARE_OF_EXPERIENCES = 0.25
+_WEIGHTS = {"experiences": 0.25, "memories": 0.75}
 # The numbers of two marks may be read in more pieces than those of the fence that is measured.
 _MARGIN = 24
 
 
 def digest(
-    question: str, memories: Sequence[Hit], experiences: Sequence[Hit], tokens: int, *, cited: bool
+    question: str,
+    memories: Iterable[Hit],
+    experiences: Iterable[Hit],
+    tokens: int,
+    *,
+    cited: bool,
+    past: Collection[str] = (),
 ) -> TurnContext:
-    """The lines that fit, and which hits they are: experiences get a quarter of the budget at most.
+    """The lines that fit, each told once, and which hits they are.
 
-    If they are `cited`, each line names the place it is from, and else the id of its record.
+    If they are `cited`, each line names the place it is from, and else the id of its record. `past` are
+    short ids of superseded records, which no summary tells any more.
     """
-    line = partial(_line, asked=Asked(question), cited=cited)
-    around = fence(f"{MEMORIES}\n\n[truncated - 999 more memories available]")
-    left = tokens - estimate_tokens(around) - _MARGIN
-    some = _fitting(experiences, line, int(left * _SHARE_OF_EXPERIENCES))
-    if some:
-        left -= sum(estimate_tokens(text) + 1 for text in some.values())
-        left -= estimate_tokens(EXPERIENCES) + 2
-    # An experience repeats the record it was made of; one that did not fit must not hide it.
-    said = {experiences[at].text.strip() for at in some}
-    memories = [hit for hit in memories if hit.text.strip() not in said]
-    shown = _fitting(memories, line, left)
-    found = said.union(hit.text.strip() for hit in (*memories, *experiences))
-    left_out = len(found) - len(shown) - len(some)
+    asked = Asked(question)
+    found = {"experiences": experiences, "memories": memories}
+    layers = {name: _pieces(hits, asked, past, cited=cited) for name, hits in found.items()}
+    around = fence(f"{MEMORIES}\n\n[truncated - 999 more memories available]\n\n{EXPERIENCES}\n")
+    room = tokens - estimate_tokens(around) - _MARGIN
+    chosen = choose(layers, _WEIGHTS, room, estimate_tokens)
+    left_out = sum(one.left_out for one in chosen.values())
+    some, shown = chosen["experiences"].pieces, chosen["memories"].pieces
     parts = list[str]()
     if shown or left_out:
-        lines = [MEMORIES, "", *shown.values()]
-        if left_out:
-            lines.append(f"[truncated - {left_out} more memories available]")
-        parts.append("\n".join(lines))
+        truncated = [f"[truncated - {left_out} more memories available]"] if left_out else []
+        parts.append("\n".join([MEMORIES, "", *(piece.text for piece in shown), *truncated]))
     if some:
-        parts.append("\n".join([EXPERIENCES, *some.values()]))
+        parts.append("\n".join([EXPERIENCES, *(piece.text for piece in some)]))
     return TurnContext(
         text=fence("\n\n".join(parts)) if shown or some else "",
-        hits=tuple(memories[at] for at in shown),
-        experiences=tuple(experiences[at] for at in some),
+        hits=tuple(layers["memories"][piece] for piece in shown),
+        experiences=tuple(layers["experiences"][piece] for piece in some),
         left_out=left_out,
     )
 
 
-def _fitting(hits: Sequence[Hit], line: Callable[[Hit], str], tokens: int) -> dict[int, str]:
-    """The lines that fit, by the place of their hits; a long one does not keep shorter ones out."""
-    taken: dict[int, str] = {}
-    for at, text in enumerate(map(line, hits)):
-        cost = estimate_tokens(text) + 1
-        if cost <= tokens:
-            taken[at] = text
-            tokens -= cost
-    return taken
+def _pieces(
+    hits: Iterable[Hit], asked: Asked, past: Collection[str], *, cited: bool
+) -> dict[Piece, Hit]:
+    """The hits as they are shown, the best first."""
+    pieces: dict[Piece, Hit] = {}
+    for hit, names in chain.from_iterable(_lines_that_help(hit, asked, past) for hit in hits):
+        piece = Piece(
+            _line(hit, asked, cited=cited),
+            -float(len(pieces)),
+            names=names or ((short_id(hit.record_id),) if hit.record_id else ()),
+            retells=bool(names),
+            says=hit.text.strip(),
+        )
+        pieces[piece] = hit
+    return pieces
 
 
-def _line(hit: Hit, *, asked: Asked, cited: bool) -> str:
+def _lines_that_help(
+    hit: Hit, asked: Asked, past: Collection[str]
+) -> Iterator[tuple[Hit, tuple[str, ...]]]:
+    """Of a summary each line that helps and holds, with the records it names; any other hit as it is.
+
+    Lines about secret records were hidden by the search.
+    """
+    told = filter(None, (read_line(line.strip()) for line in hit.text.split("\n")))
+    is_record = hit.category == "compaction"  # else those of the long memory say whose words
+    lines = [line for line in told if line.ids and (is_record or line.said_by)]
+    if not lines:
+        yield hit, ()
+    # One that is near by its meaning alone is told whole, but not if what was found may be hidden.
+    about = [line for line in lines if asked.share(line.text)]
+    for line in about if about or HIDDEN in hit.text else lines:
+        if not set(past).issuperset(line.ids):
+            text = f"{line.day} {line.text}"
+            yield replace(hit, text=text, trust=line.said_by or hit.trust), line.ids
+
+
+def _line(hit: Hit, asked: Asked, *, cited: bool) -> str:
     # The id of a note without one is its path, which is hidden like any citation.
     known = hit.record_id or hit.path
     name = short_id(known) if known != hit.path else ""
@@ -179,42 +205,3 @@ def _fullest(places: Sequence[tuple[int, int]], reach: int) -> int:
         return len({number for _, number in inside})
 
     return max((at for at, _ in places), key=words_from, default=0)
-
-
-def without_retold(hits: Sequence[Hit], question: str, past: Collection[str]) -> list[Hit]:
-    """The hits; of summaries those of their lines that help, hold, and are told by no other hit.
-
-    `past` are short ids of superseded records. Lines about secret records were hidden by the search.
-    """
-    asked = Asked(question)
-    told = {short_id(hit.record_id) for hit in hits if hit.record_id and not _lines(hit)}
-    kept: list[Hit] = []
-    for hit in hits:
-        lines = _lines(hit)
-        # One that is near by its meaning alone is told whole, but not if what was found is hidden.
-        about = [line for line in lines if asked.share(line.text)]
-        left = [
-            line
-            for line in (about if about or HIDDEN in hit.text else lines)
-            if told.isdisjoint(line.ids) and not set(past).issuperset(line.ids)
-        ]
-        told.update(name for line in left for name in line.ids)
-        if left or not lines:
-            kept.append(_with_lines(hit, left) if left else hit)
-    return kept
-
-
-def _lines(hit: Hit) -> list[SummaryLine]:
-    """The lines of a summary that name records; none of anything else."""
-    found = filter(None, (read_line(line.strip()) for line in hit.text.split("\n")))
-    is_record = hit.category == "compaction"  # else those of the long memory say whose words
-    return [line for line in found if line.ids and (is_record or line.said_by)]
-
-
-def _with_lines(hit: Hit, lines: Sequence[SummaryLine]) -> Hit:
-    """The hit with these lines; of the long memory each says whose words it has."""
-    text = "\n".join(f"{line.day} {line.text}" for line in lines)
-    if hit.category:
-        return replace(hit, text=text)
-    is_users = all(line.said_by == "user" for line in lines)
-    return replace(hit, text=text, channel="user" if is_users else "agent")

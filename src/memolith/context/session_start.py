@@ -44,9 +44,6 @@ _SOURCE = 45  # characters that a line says about its record
 # A number as long as any, and room for the numbers of the fence, which estimates of tokens vary by.
 _MANY, _ROOM = "999,999,999", "x" * 60
 _NOTHING_FITS = "Not even one memory fits into so small a budget."
-_NOTHING_PUBLIC = (
-    "Nothing is public in the newest part of the files; a search finds what is public and older."
-)
 _NOTE = "[truncated - {} more left out; to find them: memory_search, or memolith search TEXT]"
 
 
@@ -94,9 +91,8 @@ def session_start(profile: Profile, clock: Clock, config: Config, start: Start) 
     parts = [(layer.label, layer.text) for layer in layers if layer.shown]
     by_hand = any(piece.is_by_hand for one in chosen.values() for piece in one.pieces)
     text = _text(parts, f"{left_out:,}" if left_out else "", by_hand=by_hand) if parts else ""
-    if left_out and not parts:
-        is_private = start.kind == "group" and not any(pieces.values())
-        reader.warnings.append(_NOTHING_PUBLIC if is_private else _NOTHING_FITS)
+    if any(pieces.values()) and not parts:
+        reader.warnings.append(_NOTHING_FITS)
     return SessionContext(
         text=text,
         layers=tuple(layer for layer in layers if layer.shown or layer.left_out),

@@ -6,7 +6,7 @@ What two layers have is shown by one of them.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from typing import NamedTuple
@@ -52,7 +52,7 @@ def shares(wanted: Mapping[str, int], weights: Mapping[str, float], budget: int)
 
 
 def choose(
-    layers: Mapping[str, Sequence[Piece]],
+    layers: Mapping[str, Collection[Piece]],
     weights: Mapping[str, float],
     budget: int,
     cost: Callable[[str], int],

@@ -9,12 +9,11 @@ from itertools import chain
 
 from memolith.config.sections import ContextConfig
 from memolith.context.deadline import in_time
-from memolith.context.digest import digest, without_retold
+from memolith.context.digest import digest
 from memolith.context.known import Known
 from memolith.errors import RefusedError
 from memolith.results import WEAK, Filters, Hit, SearchResult, TurnContext
 from memolith.text.budget import cut
-from memolith.text.cleaning import one_line
 from memolith.text.cues import begins, expression, plain
 from memolith.text.quotation import held_back
 from memolith.text.tables import word_list
@@ -87,14 +86,14 @@ def turn_context(
         seconds,
         [SearchResult(hits=(), warnings=(late,))],
     )
-    memories = list(_once(_whole_turns(found[0].hits, is_allowed)))
     past = frozenset[str]().union(*(answer.past for answer in found))
     shown = digest(
         queries[0],
-        without_retold(memories, queries[0], past),
-        list(_once(chain.from_iterable(answer.hits for answer in found[1:]))),
+        _whole_turns(found[0].hits, is_allowed),
+        chain.from_iterable(answer.hits for answer in found[1:]),
         config.turn_tokens if turn.max_tokens is None else max(0, turn.max_tokens),
         cited=config.citations == "on" or (config.citations == "auto" and turn.kind != "group"),
+        past=past,
     )
     warnings = dict.fromkeys(warning for answer in found for warning in answer.warnings)
     warnings.pop(WEAK, None)
@@ -116,30 +115,6 @@ def _whole_turns(hits: Iterable[Hit], is_allowed: Callable[[Hit], bool]) -> Iter
         for side in (hit, other) if hit.role == "user" else (other, hit):
             if side is hit or is_allowed(side):
                 yield side
-
-
-def _once(hits: Iterable[Hit]) -> Iterator[Hit]:
-    """Without what says the same as one before, and without promoted facts whose source is there."""
-    everything = list(hits)
-    said: set[str] = set()
-    for hit in everything:
-        if hit.text.strip() not in said and not _is_told_by_another(hit, everything):
-            said.add(hit.text.strip())
-            yield hit
-
-
-def _is_told_by_another(hit: Hit, others: Iterable[Hit]) -> bool:
-    """Whether it was copied from prose of the same person that stands there with more around it.
-
-    Prose has no channel, but where dreaming copied it. A copy of a record is known by its id.
-    """
-    if not hit.channel or hit.category or hit.chat or hit.record_id:
-        return False
-    fact = one_line(hit.text)
-    return any(
-        not (other.channel or other.category or other.chat) and fact in one_line(other.text)
-        for other in others
-    )
 
 
 # Puts a question to the index once, for several filters, for each with at most so many hits; files
