@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,11 +15,11 @@ from hypothesis import strategies as st
 from memolith import Memory, Turn
 from memolith.clock import Clock
 from memolith.context import chats
-from memolith.context.chats import Show, showing
+from memolith.context.chats import shown_turn
 from memolith.results import Recap
 from tests.conftest import StoppedTime
 
-SHOW = showing(Clock("UTC"), external=("telegram", "a*"))
+SHOW = partial(shown_turn, clock=Clock("UTC"), external=("telegram", "a*"))
 START = datetime(2026, 11, 15, 9, 30, tzinfo=UTC)
 
 
@@ -31,7 +33,7 @@ def turn(number: int, user: str = "", assistant: str = "") -> Turn:
     )
 
 
-def make_recap(turns: list[Turn], max_chars: int, show: Show) -> Recap:
+def make_recap(turns: list[Turn], max_chars: int, show: Callable[[Turn], str]) -> Recap:
     return chats.make_recap(dict(enumerate(turns)), max_chars, show)
 
 
@@ -60,7 +62,7 @@ def test_no_turn_can_hold_another_one() -> None:
 def test_a_turn_of_others_says_where_it_was_said(platform: str, label: str) -> None:
     said = replace(turn(0), platform=platform)
     assert f"[2026-11-15 09:30]{label}\n" in make_recap([said], 8000, SHOW).text
-    plain = showing(Clock("UTC"), sources=False)
+    plain = partial(shown_turn, clock=Clock("UTC"), external=None)
     assert "[2026-11-15 09:30]\n" in make_recap([said], 8000, plain).text
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import Any, TypeVar
 
 from memolith.clock import Clock
@@ -124,7 +125,7 @@ class Chats:
         if not self._store.profile.exists:
             return None
         with self._store.changing() as transaction:
-            stamp, lines = _history(transaction, layout.CONVERSATIONS)
+            stamp, lines = _history(transaction.folder, layout.CONVERSATIONS)
             for at in reversed(range(len(lines))):
                 turn = parse_turn(lines[at])
                 if turn is None or turn.chat != chat or not (items := _items_of(turn)):
@@ -146,7 +147,7 @@ class Chats:
         removed = 0
         with self._store.changing() as transaction:
             for path in (layout.CONVERSATIONS, ARCHIVE):
-                stamp, lines = _history(transaction, path)
+                stamp, lines = _history(transaction.folder, path)
                 left = [line for line in lines if not (t := parse_turn(line)) or t.chat != chat]
                 if len(left) < len(lines):
                     transaction.replace(path, b"\n".join(left), stamp)
@@ -173,19 +174,17 @@ class Chats:
 
         config = self._store.config.chat
         room = config.max_total_chars if max_chars is None else max(0, max_chars)
-        show = showing(
-            self._store.clock, sources=sources, external=self._store.config.trust.external
-        )
+        external = self._store.config.trust.external if sources else None
+        show = partial(shown_turn, clock=self._store.clock, external=external)
         most = config.recap_top_k if limit is None else max(0, limit)
         if about is None or not config.recall:
             turns = self.turns(chat, limit=limit if about is None else most)
-            newest_first = dict(reversed([*enumerate(turns)]))
-            return make_recap(newest_first, room, show)
+            return make_recap(dict(reversed([*enumerate(turns)])), room, show)
         filters = make_filters(self._store.clock, chat=chat, path=layout.CONVERSATIONS)
         hits = self._recaller().recall_in_time(about, 4 * most, filters, config.timeout_seconds)
-        best = turns_about(self._turns_by_line(chat), hits, most, about)
-        recap = make_recap(best, room, show)
-        return replace(recap, found=tuple(_as_said(best)), warnings=hits.warnings)
+        best = _turns_about(self._turns_by_line(chat), hits, most, about)
+        found = tuple(best[line] for line in _as_said(best))
+        return replace(make_recap(best, room, show), found=found, warnings=hits.warnings)
 
     def _platform(self, chat: str, platform: str) -> str:
         """The platform of a turn; raises RefusedError for what cannot be the name of it or of a chat."""
@@ -212,7 +211,7 @@ class Chats:
         if not self._store.profile.exists:
             return {}
         with Folder(self._store.root) as folder:
-            lines = (folder.read(layout.CONVERSATIONS) or b"").split(b"\n")
+            _, lines = _history(folder, layout.CONVERSATIONS)
         if chat is not None and _PLAIN.fullmatch(chat):  # nearly all lines are those of other chats
             name = chat.encode()
             lines = [line if name in line else b"" for line in lines]
@@ -233,21 +232,18 @@ def _rotate(transaction: Transaction, max_entries: int, now: datetime) -> None:
     from memolith.files.backup import CHATS, copies, prune_backups, save_backup
 
     folder = transaction.folder
-    stamp, lines = _history(transaction, layout.CONVERSATIONS)
-    data = b"\n".join(lines)
+    stamp, lines = _history(folder, layout.CONVERSATIONS)
     _, excess = _turns_and_excess(lines, max_entries)
     if not excess:
         return
-    before = (copies(folder, layout.CONVERSATIONS) or [b""])[-1]
+    data = b"\n".join(lines)
     # After a whole rotation the history no longer begins with its backup. Equal lines, turns of one
     # millisecond, prove nothing.
-    archived: set[bytes] = set()
-    said = before.split(b"\n")
-    if before and data.startswith(before) and len(set(said)) == len(said):
-        archived = set((folder.read(ARCHIVE) or b"").split(b"\n"))
+    before = (copies(folder, layout.CONVERSATIONS) or [b""])[-1]
+    is_cut = before and data.startswith(before) and max(Counter(before.split(b"\n")).values()) == 1
+    archived = _history(folder, ARCHIVE)[1] if is_cut else []
     save_backup(folder, {layout.CONVERSATIONS: data}, reason=CHATS, now=now)
-    leaving = [lines[at] + b"\n" for at in sorted(excess) if lines[at] not in archived]
-    if leaving:
+    if leaving := [lines[at] + b"\n" for at in sorted(excess) if lines[at] not in archived]:
         transaction.append(ARCHIVE, b"".join(leaving))
     left = b"\n".join(line for at, line in enumerate(lines) if at not in excess)
     transaction.replace(layout.CONVERSATIONS, left, stamp)
@@ -281,10 +277,9 @@ Item = Mapping[str, object]
 
 def _encode(turn: Turn) -> bytes:
     """The line of a turn with an item; refuses an item that would not come back as it is."""
-    try:
+    line = b""
+    with suppress(RecordFormatError):
         line = encode_turn(turn)
-    except RecordFormatError as error:
-        raise RefusedError(error.message, hint=error.hint) from error
     if len(line) > MAX_LINE_BYTES:
         raise TextTooLargeError(
             f"A message of the chat {turn.chat!r} has {len(line):,} bytes.",
@@ -333,75 +328,68 @@ def _items_of(turn: Turn) -> list[Item]:
     return [{"role": role, "content": text} for role, text in sides(turn)]
 
 
-def _history(transaction: Transaction, path: str) -> tuple[Stamp | None, list[bytes]]:
+def _history(folder: Folder, path: str) -> tuple[Stamp | None, list[bytes]]:
     """The stamp and the lines of a history, which may be none."""
-    stamp = transaction.folder.stamp(path)
-    return stamp, (transaction.folder.read(path) or b"").split(b"\n")
+    return folder.stamp(path), (folder.read(path) or b"").split(b"\n")
 
 
-Show = Callable[[Turn], str]
 _COMPARED_CHARS = 4_000
 
 
-def make_recap(turns: Mapping[int, Turn], max_chars: int, show: Show) -> Recap:
+def make_recap(turns: Mapping[int, Turn], max_chars: int, show: Callable[[Turn], str]) -> Recap:
     """Of turns by their lines, the best or newest first, those that fit, in the order they were said.
 
     An unimportant turn never takes the place of an important one.
     """
-    fitting = dict[int, Turn]()
+    texts = dict[int, str]()
     room = max_chars - FENCE_CHARS
     for line, turn in turns.items():
-        room -= len(show(turn)) + 2
+        text = show(turn)
+        room -= len(text) + 2
         if room < 0:
             break
-        fitting[line] = turn
-    left_out = len(turns) - len(fitting)
-    shown = _as_said(fitting)
-    text = fence("\n\n".join(map(show, shown))) if shown else ""
-    return Recap(text=text, turns=tuple(shown), left_out=left_out)
+        texts[line] = text
+    shown = [line for line in _as_said(turns) if line in texts]
+    text = fence("\n\n".join(texts[line] for line in shown)) if shown else ""
+    left_out = len(turns) - len(shown)
+    return Recap(text=text, turns=tuple(turns[line] for line in shown), left_out=left_out)
 
 
-def _as_said(turns: Mapping[int, Turn]) -> list[Turn]:
-    """Turns by their lines in the order they were said; those of one moment as they were written."""
-    return [turns[line] for line in sorted(turns, key=lambda line: (turns[line].created, line))]
+def _as_said(turns: Mapping[int, Turn]) -> list[int]:
+    """The lines of turns in the order they were said; those of one moment as they were written."""
+    return sorted(turns, key=lambda line: (turns[line].created, line))
 
 
-def turns_about(
-    by_line: Mapping[int, Turn], found: SearchResult, most: int, asked: str = ""
+def _turns_about(
+    by_line: Mapping[int, Turn], found: SearchResult, most: int, asked: str
 ) -> dict[int, Turn]:
     """The turns the hits belong to, by their lines, the best first.
 
-    A search holds back what was said already; in a chat, each time it was said is a turn of its own. A
-    short turn is also found by its neighbours' words: one with words of the question itself is before it.
+    A short turn is also found by its neighbours' words: one with words of the question is before it.
     """
-    by_score = sorted(found.hits, key=lambda hit: -hit.score)
-    # The lines may have moved since they were searched; the same may have been said on others.
-    best = dict.fromkeys(
-        hit.citation.first_line
-        for hit in by_score
-        if (turn := by_line.get(hit.citation.first_line))
-        and hit.text in (turn.user, turn.assistant)
-    )
+    best: dict[int, Turn] = {}
+    for hit in sorted(found.hits, key=lambda hit: -hit.score):
+        turn = by_line.get(hit.citation.first_line)
+        # The lines may have moved since they were searched.
+        if turn and hit.text in (turn.user, turn.assistant):
+            best[hit.citation.first_line] = turn
     terms = {term for word in keywords(asked) for term in stems(word)}
 
     def tells_otherwise(line: int) -> bool:
-        said = f"{by_line[line].user} {by_line[line].assistant}"
+        said = f"{best[line].user} {best[line].assistant}"
         return terms.isdisjoint(term_counts(said[:_COMPARED_CHARS]))
 
-    return {line: by_line[line] for line in sorted(best, key=tells_otherwise)[:most]}
+    return {line: best[line] for line in sorted(best, key=tells_otherwise)[:most]}
 
 
-def showing(clock: Clock, *, sources: bool = True, external: Patterns = ()) -> Show:
-    """How turns are shown: each with its time in the user's zone, and where it was said by others."""
-
-    def show(turn: Turn) -> str:
-        head = f"[{clock.local(turn.created):%Y-%m-%d %H:%M}]"
-        known = trust_label(turn.platform, external)
-        lines = [f"{head} {source(known)}" if sources and known != "user" else head]
-        for name, said in (("User", turn.user), ("Assistant", turn.assistant)):
-            # Only what goes on is marked: the first line stands behind its speaker.
-            if shown := quoted_lines(said):
-                lines.append(f"{name}: {shown.removeprefix(LINE_BEGINS)}")
-        return "\n".join(lines)
-
-    return show
+def shown_turn(turn: Turn, clock: Clock, external: Patterns | None) -> str:
+    """A turn with its time in the user's zone and, if outsiders are named, where it was said by others."""
+    lines = [f"[{clock.local(turn.created):%Y-%m-%d %H:%M}]"]
+    known = "user" if external is None else trust_label(turn.platform, external)
+    if known != "user":
+        lines[0] += f" {source(known)}"
+    for name, said in (("User", turn.user), ("Assistant", turn.assistant)):
+        # Only what goes on is marked: the first line stands behind its speaker.
+        if shown := quoted_lines(said):
+            lines.append(f"{name}: {shown.removeprefix(LINE_BEGINS)}")
+    return "\n".join(lines)
