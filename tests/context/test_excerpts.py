@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import random
 
-from hypothesis import given
-from hypothesis import strategies as st
-
-from memolith.context.digest import _fullest, excerpt
+from memolith.context.digest import excerpt
 from tests.pace import cpu_seconds
 
 
@@ -18,16 +15,7 @@ def test_a_text_full_of_the_asked_words_is_read_once() -> None:
         excerpt(text, words, 700)
 
 
-PLACES = st.lists(st.tuples(st.integers(0, 500), st.integers(0, 5))).map(sorted)
-
-
-@given(PLACES, st.integers(1, 100))
-def test_it_begins_at_the_first_place_with_the_most_words(
-    places: list[tuple[int, int]], reach: int
-) -> None:
-    def words_from(at: int) -> int:
-        return len({number for place, number in places if at <= place < at + reach})
-
-    most = max((words_from(at) for at, _ in places), default=0)
-    best = next((at for at, _ in places if words_from(at) == most), 0)
-    assert _fullest(places, reach) == best
+def test_it_begins_where_the_most_words_stand() -> None:
+    parts = ["alpha " + "x " * 400, "beta " + "y " * 400, "alpha and beta " + "z " * 400]
+    shown = excerpt("".join(parts), ["alpha", "beta"], 200)
+    assert "alpha and beta z" in shown[:100]

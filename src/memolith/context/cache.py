@@ -54,21 +54,18 @@ class AnswerCache(Generic[T]):
 
     def answer(self, key: Hashable, make: Callable[[], T], keep: Callable[[T], bool]) -> T:
         """The answer to `key`, made if it is not known; only what `keep` agrees to is kept."""
-        if not self._entries:
-            return make()
+        work = (key, make, keep)
         before = self._version()
         with self._guard:
             known = self._answers.get(key)
-            if known is not None and known.version == before[0]:
+            age = clock.monotonic() - known.made if known else math.inf
+            if known and known.version == before[0] and age <= self._seconds * STALE_TIMES:
                 self._answers.move_to_end(key)
-                age = clock.monotonic() - known.made
-                if age <= self._seconds * STALE_TIMES:
-                    if age > self._seconds and not known.renewing:
-                        known.renewing = True
-                        work = (key, make, keep)
-                        threading.Thread(target=self._renew, args=work, daemon=True).start()
-                    return known.value
-        return self._make(key, make, keep, before)
+                if age > self._seconds and not known.renewing:
+                    known.renewing = True
+                    threading.Thread(target=self._renew, args=work, daemon=True).start()
+                return known.value
+        return self._make(*work, before)
 
     def __len__(self) -> int:
         """How many answers are kept."""

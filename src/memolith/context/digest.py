@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain, islice
+from itertools import chain
 
-from memolith.context.sharing import Piece, choose
+from memolith.context.pieces import Piece, choose
 from memolith.results import Hit, TurnContext
 from memolith.text.budget import estimate_tokens
 from memolith.text.cleaning import one_line, shown_path
@@ -123,8 +122,6 @@ _BULLET = re.compile(r"[-*+•]\s+\S")
 _SHARE_OF_BEST = 0.5  # items that share half as much with the question as the best one stay
 # Shown before the first word that was asked for.
 _BEFORE = 60
-# Beyond this, places are not looked for: nobody's text repeats a word more often to say something.
-_MOST_PLACES = 200
 _SHORTEST = 3
 
 
@@ -139,15 +136,16 @@ def excerpt(text: str, asked: Iterable[str], most_chars: int) -> str:
     lower = text.lower()
     if len(lower) != len(text):  # a few letters have no small form of the same length
         lower = text
-    places = sorted(
-        (found.start(), number)
-        for number, word in enumerate(asked)
-        if len(word) >= _SHORTEST
-        for found in islice(re.finditer(re.escape(word), lower), _MOST_PLACES)
-    )
+    said = [word for word in asked if len(word) >= _SHORTEST]
     before = min(_BEFORE, most_chars // 3)
-    start = _fullest(places, most_chars - before)
-    start = max(0, min(start - before, len(text) - most_chars + 2))
+
+    def words_from(at: int) -> list[str]:
+        there = lower[at : at + most_chars - before]
+        return [word for word in said if word in there]
+
+    best = max(range(0, len(text), before), key=lambda at: len(words_from(at)))
+    first = min((lower.index(word, best) for word in words_from(best)), default=0)
+    start = max(0, min(first - before, len(text) - most_chars + 2))
     if not start:
         return text
     space = text.find(" ", start, start + before)
@@ -195,13 +193,3 @@ class Asked:
             if not item or share >= best * _SHARE_OF_BEST
             for line in block
         )
-
-
-def _fullest(places: Sequence[tuple[int, int]], reach: int) -> int:
-    """Where the most different words stand within so many characters, the first such place."""
-
-    def words_from(at: int) -> int:
-        inside = places[bisect_left(places, (at,)) : bisect_left(places, (at + reach,))]
-        return len({number for _, number in inside})
-
-    return max((at for at, _ in places), key=words_from, default=0)

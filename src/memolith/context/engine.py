@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Sequence
-from contextlib import closing, suppress
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 from memolith.config.setting import Value
-from memolith.errors import ConfigError, IndexUnavailableError, MemolithError
+from memolith.errors import ConfigError, IndexUnavailableError
 from memolith.files import gate
 from memolith.store import Store
 from memolith.types import Progress
@@ -157,14 +157,12 @@ class IndexCommands:
 
         Returns at once; the first search says what could not be opened.
         """
+        from memolith.context.deadline import in_time
+        from memolith.results import Filters, SearchResult
+
         if self._store.profile.exists:
-            threading.Thread(target=self._warm, name="memolith-warm", daemon=True).start()
-
-    def _warm(self) -> None:
-        from memolith.search.filters import make_filters
-
-        with suppress(MemolithError):
-            self._engine.ask("warm", [make_filters(self._store.clock)], [1])
+            late = list[SearchResult]()
+            in_time(lambda: self._engine.ask("warm", [Filters()], [1]), 0.0, late)
 
     def _index(self, progress: Progress | None = None) -> OpenIndex:
         """The index of a memory that exists."""
@@ -178,6 +176,7 @@ def _migrate(
     """Index every file with another engine and compare; begun again, it goes on where it was."""
     from memolith.finder import Finder
     from memolith.reports import MigrationReport
+    from memolith.results import Filters
 
     other, before = store.with_settings(settings), store.config.index.backend
     backend = other.config.index.backend
@@ -186,38 +185,29 @@ def _migrate(
         old.index.sync()
         warnings = new.index.sync(progress).warnings
         had, has = old.index.status(), new.index.status()
-        asked, same = _compare(store, old, new)
+        filters = Filters(now=store.clock.now())
+        questions = [record.text for record in store.records()[-_QUESTIONS:]]
+        first = [{hit.citation for hit in old.search(one, 1, filters)} for one in questions]
+        found = [{hit.citation for hit in new.search(one, _FIRST, filters)} for one in questions]
         # An engine that another one answers for has not been moved to.
         problems = [*new.index.place.warnings(), *new.index.problems()]
-    if not problems and (has.files, has.chunks) != (had.files, had.chunks):
-        problems = [
-            f"{backend} has {has.chunks:,} chunks of {has.files:,} files,"
-            f" and {before} {had.chunks:,} of {had.files:,}."
-        ]
-    if problems:
-        raise IndexUnavailableError(
-            f"The memory was not moved to {backend}. {problems[0]}",
-            path=new.index.place.folder,
-            hint="Mend that, and run it again: it goes on where it was.",
-        )
+        if (has.files, has.chunks) != (had.files, had.chunks):
+            problems.append(
+                f"{backend} has {has.chunks:,} chunks of {has.files:,} files,"
+                f" and {before} {had.chunks:,} of {had.files:,}."
+            )
+        if problems:
+            raise IndexUnavailableError(
+                f"The memory was not moved to {backend}. {problems[0]}",
+                path=new.index.place.folder,
+                hint="Mend that, and run it again: it goes on where it was.",
+            )
     return MigrationReport(
         backend=backend,
         before=before,
         files=has.files,
         chunks=has.chunks,
-        asked=asked,
-        same=same,
+        asked=len(questions),
+        same=sum(map(set.issubset, first, found)),
         warnings=warnings,
     )
-
-
-def _compare(store: Store, old: Finder, new: Finder) -> tuple[int, int]:
-    """How many questions were asked, and of how many the first answer was found again."""
-    from memolith.results import Filters
-
-    filters, same = Filters(now=store.clock.now()), 0
-    texts = [record.text for record in store.records()[-_QUESTIONS:]]
-    for text in texts:
-        first = [hit.citation for hit in old.search(text, 1, filters)]
-        same += set(first) <= {hit.citation for hit in new.search(text, _FIRST, filters)}
-    return len(texts), same

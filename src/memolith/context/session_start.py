@@ -12,8 +12,7 @@ from datetime import date, timedelta
 
 from memolith.clock import Clock
 from memolith.config.sections import Config, ContextConfig
-from memolith.context.pieces import MAX_CHARS, PieceMaker, of_prose
-from memolith.context.sharing import Piece, choose
+from memolith.context.pieces import MAX_CHARS, Piece, PieceMaker, choose, of_prose
 from memolith.context.window import Window, read_window
 from memolith.errors import MemolithError
 from memolith.files import layout

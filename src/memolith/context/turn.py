@@ -41,9 +41,8 @@ class Turn:
 
     def __post_init__(self) -> None:
         """Raise RefusedError for a value of another type."""
-        seconds = self.deadline_seconds  # infinite is fine, NaN is not
-        is_number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
-        if seconds is not None and (not is_number or seconds != seconds):  # noqa: PLR0124
+        seconds: object = self.deadline_seconds  # infinite is fine, NaN is not
+        if not (seconds is None or (isinstance(seconds, int | float) and seconds >= 0)):
             raise RefusedError(
                 f"The deadline_seconds is not a number of seconds but {seconds!r:.60}."
             )
@@ -106,15 +105,12 @@ def _whole_turns(hits: Iterable[Hit], is_allowed: Callable[[Hit], bool]) -> Iter
     """The hits, those of the best turns with what the other side said: a question tells nothing alone."""
     turns: set[Citation] = set()
     for hit in hits:
-        if not hit.other_side or len(turns) >= _WHOLE_TURNS or hit.citation in turns:
-            yield hit
-            continue
-        turns.add(hit.citation)
-        role = "assistant" if hit.role == "user" else "user"
-        other = replace(hit, role=role, text=hit.other_side, other_side=hit.text)
-        for side in (hit, other) if hit.role == "user" else (other, hit):
-            if side is hit or is_allowed(side):
-                yield side
+        sides = [hit]
+        if hit.other_side and len(turns) < _WHOLE_TURNS and hit.citation not in turns:
+            turns.add(hit.citation)
+            role = "assistant" if hit.role == "user" else "user"
+            sides.append(replace(hit, role=role, text=hit.other_side, other_side=hit.text))
+        yield from filter(is_allowed, sorted(sides, key=lambda side: side.role == "assistant"))
 
 
 # Puts a question to the index once, for several filters, for each with at most so many hits; files
@@ -166,11 +162,8 @@ def _telling(hits: Sequence[Hit], first: Sequence[Hit]) -> list[Hit]:
     best = max((hit.score for hit in first if "words" in hit.ranks), default=0.0)
     if not best and any(hit.named for hit in first):
         return [hit for hit in hits if hit.named]
-    good = [_is_good(hit, best) for hit in hits]
-    newest = {hit.superseded_by for hit, is_good in zip(hits, good, strict=True) if is_good}
-    return [
-        hit for hit, is_good in zip(hits, good, strict=True) if is_good or hit.citation in newest
-    ]
+    newest = {hit.superseded_by for hit in hits if _is_good(hit, best)}
+    return [hit for hit in hits if _is_good(hit, best) or hit.citation in newest]
 
 
 def _is_good(hit: Hit, best: float) -> bool:
@@ -181,14 +174,11 @@ def _is_good(hit: Hit, best: float) -> bool:
     return hit.ranks.get("meaning", 0) <= nearest and hit.score >= best * _SHARE_BY_MEANING
 
 
-# A message up to here is a question as it stands. Of a longer one: its beginning, what it asks
-# further down, and the names it mentions there.
+# A message up to here is a question as it stands. Of a longer one: its beginning, and what it asks further down.
 _MOST_CHARS = 500
 _LOOKED_AT = 20_000
 _QUESTION = re.compile(r"[^.!?\n。！？]{8,300}[?？؟]")
-_NAME = re.compile(r"(?<![.!?:\n]\s)(?<!^)\b[A-Z][\w'’-]*[a-z]\w*\b|\b[A-Z]{2,5}\b")
 _MOST_QUESTIONS = 3
-_MOST_NAMES = 8
 
 
 def derive(message: str) -> tuple[str, ...]:
@@ -199,15 +189,8 @@ def derive(message: str) -> tuple[str, ...]:
     """
     text = " ".join(message[:_LOOKED_AT].split())
     first = cut(text, _MOST_CHARS)
-    rest = text[len(first) :]
-    if not rest:
-        return (first,)
-    questions = [found.strip() for found in _QUESTION.findall(rest)][-_MOST_QUESTIONS:]
-    names = [name for name in dict.fromkeys(_NAME.findall(rest)) if name not in first]
-    queries = [first, *questions]
-    if names:
-        queries.append(" ".join(names[:_MOST_NAMES]))
-    return tuple(dict.fromkeys(queries))
+    questions = [found.strip() for found in _QUESTION.findall(text[len(first) :])]
+    return tuple(dict.fromkeys((first, *questions[-_MOST_QUESTIONS:])))
 
 
 # At the beginning: a command that a host has, or one with the name of who brought it, /agent:doctor. Any

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memolith.context.sharing import Piece, choose, shares
+from memolith.context.pieces import Piece, choose, shares
 
 NAMES = ("a", "b", "c")
 WEIGHTS = {"a": 0.5, "b": 0.3, "c": 0.2}
