@@ -332,7 +332,7 @@ def test_what_is_no_text_is_refused_by_the_name_of_its_argument(memory: Memory, 
         ("text", lambda: memory.remember(value)),
         ("category", lambda: memory.remember("Ana likes tea", category=value)),
         ("session", lambda: memory.remember("Ana likes tea", session=value)),
-        ("question", lambda: memory.search(value)),
+        ("text", lambda: memory.search(value)),
         ("message", lambda: memory.context(value)),
     ]
     for name, call in calls:
