@@ -183,10 +183,12 @@ class Memory:
     ) -> Record:
         """Write a newer record that takes the place of an older one; the old one stays as history.
 
-        If the newest of them says the same already, it comes back with `reused` set.
+        All but the text stays as it was. If the newest of them says the same already, it comes back
+        with `reused` set.
         """
-        draft = self._store.draft(text, self.channel)
-        return self._finished(*self._store.supersede(record_id, draft, sensitivity))
+        from memolith.jobs.update import supersede
+
+        return supersede(self._store, record_id, self._store.draft(text, self.channel), sensitivity)
 
     def update(
         self,

@@ -14,7 +14,7 @@ from memolith.engines.choose import share, unshare
 from memolith.errors import NotFoundError, RefusedError
 from memolith.files import gate, layout
 from memolith.files.folder import Folder
-from memolith.files.journal import Journal, is_same
+from memolith.files.journal import Journal
 from memolith.files.quota import Quota
 from memolith.files.transaction import Transaction
 from memolith.profile import Profile
@@ -163,25 +163,6 @@ class Store:
         size, lines = transaction.size_of(self.journal.primary)
         too_many = bool(limits.max_records) and lines > limits.max_records
         return too_many or (bool(limits.max_chars) and size > limits.max_chars)
-
-    def supersede(
-        self, record_id: str, draft: Record, sensitivity: Sensitivity | None
-    ) -> tuple[Record, bool]:
-        """Write a record in the place of an older one, with its category, session and keywords."""
-        from memolith.files.ledger import find_newest
-
-        self.existing().close()
-
-        def successor(folder: Folder) -> Record:
-            old = find_newest(folder, record_id)
-            mark = gate.mark_after(old, sensitivity, by_user=_is_users(draft))
-            provenance = replace(draft.provenance, sensitivity=mark)
-            new = replace(draft, category=old.category, session=old.session, provenance=provenance)
-            if is_same(old, new, self.clock.now()):
-                return old
-            return replace(new, keywords=gate.keywords_for(new, old), supersedes=old.id)
-
-        return self.append(draft, successor)
 
     def save_note(self, draft: Record, title: str) -> Record:
         """Write a note, unless one that says the same is there."""

@@ -55,12 +55,6 @@ def new_id() -> str:
     return f"{text[:8]}-{text[8:12]}-4{text[13:16]}-{variant}{text[17:20]}-{text[20:]}"
 
 
-def keywords_for(successor: Record, old: Record) -> tuple[str, ...]:
-    """The keywords that a successor takes over; those of a secret stay secret."""
-    was_hidden = old.sensitivity == "secret"
-    return () if was_hidden and successor.sensitivity != "secret" else old.keywords
-
-
 def whole_characters(text: str) -> str:
     """The text with each pair of surrogates joined to the character it means.
 

@@ -12,6 +12,7 @@ from memolith.files import gate
 from memolith.files.document import Document
 from memolith.files.folder import Folder
 from memolith.files.front_matter import HeaderValue, header_lines, split_note
+from memolith.files.journal import is_same
 from memolith.files.ledger import Ledger, every_file, find_newest, find_record
 from memolith.files.notes import is_note_path, readable_note
 from memolith.files.transaction import Transaction
@@ -44,47 +45,64 @@ def update(  # noqa: PLR0913 - each names one field of the record
         raise RefusedError(
             "There is nothing to change.", hint="Give a text, keywords, metadata or a sensitivity."
         )
-    by_user = trust(channel) == "user"
     draft = None if text is None else store.draft(text.replace("\r\n", "\n").strip(), channel)
-
-    def with_given(record: Record) -> Record:
-        return replace(
-            record,
-            text=draft.text if draft else record.text,
-            keywords=record.keywords if words is None else words,
-            metadata=record.metadata if metadata is None else metadata,
+    with store.existing() as folder:
+        old = _newest(folder, record_id)
+    if draft is not None and draft.text != old.text and not _is_note(old):
+        return supersede(store, record_id, draft, sensitivity, keywords=words, metadata=metadata)
+    with store.changing() as transaction:
+        old = _newest(transaction.folder, record_id)
+        mark = gate.mark_after(old, sensitivity, by_user=trust(channel) == "user")
+        new = replace(
+            _with_provenance(old, sensitivity=mark),
+            text=draft.text if draft else old.text,
+            keywords=old.keywords if words is None else words,
+            metadata=old.metadata if metadata is None else metadata,
         )
+        new = admitted(store, transaction, old, new, channel)
+        return _rewrite(store, transaction, old, new, reason="update")
 
-    def changed(folder: Folder) -> tuple[Record, Record]:
-        old = Ledger.of(folder).strictest(find_newest(folder, record_id))
-        mark = gate.mark_after(old, sensitivity, by_user=by_user)
-        return old, with_given(_with_provenance(old, sensitivity=mark))
+
+def supersede(
+    store: Store,
+    record_id: str,
+    draft: Record,
+    sensitivity: Sensitivity | None,
+    *,
+    keywords: tuple[str, ...] | None = None,
+    metadata: Mapping[str, object] | None = None,
+) -> Record:
+    """Write a draft in the place of an older record; what is not given stays as it was there."""
+    by_user = trust(draft.provenance.channel) == "user"
 
     def successor(folder: Folder) -> Record:
-        old, new = changed(folder)
-        if draft is None or new == old:
-            return old
-        if old.sensitivity == "secret" != new.sensitivity:  # its words stay secret
-            new = with_given(replace(new, keywords=(), metadata={}))
+        old = _newest(folder, record_id)
+        mark = gate.mark_after(old, sensitivity, by_user=by_user)
+        is_opened = old.sensitivity == "secret" != mark  # then its words stay secret
+        kept = replace(old, keywords=(), metadata={}) if is_opened else old
         is_over = old.expires is not None and old.expires <= store.clock.now()
-        return replace(
-            _with_provenance(new, channel=channel),
+        new = replace(
+            kept,
             id=draft.id,
+            text=draft.text,
             created=draft.created,
+            provenance=replace(old.provenance, channel=draft.provenance.channel, sensitivity=mark),
+            keywords=kept.keywords if keywords is None else keywords,
+            metadata=kept.metadata if metadata is None else metadata,
             supersedes=old.id,
             expires=None if is_over else old.expires,
             citation=None,
         )
+        return old if is_same(old, new, store.clock.now()) else new
 
-    with store.existing() as folder:
-        old, _ = changed(folder)
-    if draft is not None and draft.text != old.text and not _is_note(old):
-        record, is_over_limit = store.append(draft, successor)
-        return finish(store, record, None, is_over_limit=is_over_limit)
-    with store.changing() as transaction:
-        old, new = changed(transaction.folder)
-        new = admitted(store, transaction, old, new, channel)
-        return _rewrite(store, transaction, old, new, reason="update")
+    store.existing().close()
+    record, is_over_limit = store.append(draft, successor)
+    return finish(store, record, None, is_over_limit=is_over_limit)
+
+
+def _newest(folder: Folder, record_id: str) -> Record:
+    """The record, or the last of those that took its place, as secret as its strictest copy."""
+    return Ledger.of(folder).strictest(find_newest(folder, record_id))
 
 
 def _with_provenance(record: Record, **values: str) -> Record:
