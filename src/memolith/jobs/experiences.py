@@ -11,7 +11,7 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from memolith.embed.choose import choose_embedder
 from memolith.errors import EmbeddingError
@@ -21,7 +21,7 @@ from memolith.files.document import Document
 from memolith.files.gate import new_id
 from memolith.files.ledger import digest, source_of
 from memolith.files.notes import records_in
-from memolith.files.record_format import RecordFormatError, encode_line, encode_time, parse_time
+from memolith.files.record_format import encode_line, encode_time
 from memolith.interfaces import Vectors
 from memolith.jobs.changes import Edits, lost_lines
 from memolith.jobs.contradictions import contradicting
@@ -72,19 +72,16 @@ class ExperienceJob(Job[Plan]):
 
     def plan(self, snapshot: Snapshot) -> Plan:
         """Choose what is unique enough, then what has to go."""
-        now, path = self._place.clock.now(), self._config.path
+        path = self._config.path
         before = snapshot.read(path)
-        lines = {
-            record.id: (line, record)
-            for line, record in Document.parse(path, before or b"").records()
-        }
-        stored = [record for _, record in lines.values()]
-        found = self._candidates(snapshot, stored, now)
-        new, warning = _unique(stored, found, self._config.uniqueness, now)
+        lines = list(Document.parse(path, before or b"").records())
+        stored = [record for _, record in lines]
+        found = self._candidates(snapshot, stored)
+        new, warning = self._unique(stored, found)
         outdated = set(replaced_by_newer([*stored, *new]))
         left = [one for one in (*stored, *new) if one.id not in outdated]
-        going = {*outdated, *self._least_valuable(snapshot, left, now)}
-        gone = [line for line, record in lines.values() if record.id in going]
+        going = outdated | self._least_valuable(snapshot, left)
+        gone = [line for line, record in lines if record.id in going]
         added = [record for record in new if record.id not in going]
         counts = {
             "looked at": len(found),
@@ -125,24 +122,19 @@ class ExperienceJob(Job[Plan]):
         found = Document.parse(path, hunk.inserted).records()
         yield from filter(None, (source_of(record) for _, record in found))
 
-    def _candidates(
-        self, snapshot: Snapshot, stored: Sequence[Record], now: datetime
-    ) -> list[Record]:
+    def _candidates(self, snapshot: Snapshot, stored: Sequence[Record]) -> list[Record]:
         """What may become an experience and is new since the last run, oldest first.
 
         Superseded, expired, secret and forgotten records and text of strangers may not.
         """
-        last_run = max(filter(None, map(_extracted, stored)), default=None)
-        since = last_run - _OVERLAP if last_run else None
-        undone = undone_by(snapshot.read(UNDONE), self.name)
+        now, ledger, forgotten = self._place.clock.now(), snapshot.ledger(), snapshot.forgotten()
+        since = max((one.created for one in stored), default=None)
         archived = Document.parse(ARCHIVE, snapshot.read(ARCHIVE) or b"").records()
         known = {source_of(record) for record in (*stored, *(record for _, record in archived))}
-        # A run by hand adds again what was undone, however old it is.
-        again, known = (undone, known) if self._place.by_hand else (frozenset(), known | undone)
-        external, ledger = self._place.config.trust.external, snapshot.ledger()
-        forgotten = snapshot.forgotten()
+        if not self._place.by_hand:
+            known |= undone_by(snapshot.read(UNDONE), self.name)
         found = {
-            record.id: _experience(record, bare_text(record.text), record.id)
+            record.id: _experience(record, record.text, record.id)
             for path in snapshot.files()
             for record in records_in(path, snapshot.read(path) or b"")
             if record.category not in _NEVER
@@ -154,32 +146,67 @@ class ExperienceJob(Job[Plan]):
         fit = (
             one
             for one in (*found.values(), *said)
-            if (since is None or one.created > since or source_of(one) in again)
+            if (since is None or one.created > since - _OVERLAP)
             and source_of(one) not in known
-            and trust_in_file(one.provenance.channel, external) != "external"
+            and trust_in_file(one.provenance.channel, self._place.config.trust.external)
+            != "external"
             and _says_something(one.text)
             and not (forgotten and digest(one.text) in forgotten)
         )
         return sorted(fit, key=lambda one: one.created)
 
-    def _least_valuable(
-        self, snapshot: Snapshot, left: Sequence[Record], now: datetime
-    ) -> list[str]:
+    def _unique(
+        self, stored: Sequence[Record], found: Sequence[Record]
+    ) -> tuple[list[Record], str]:
+        """Those that no stored one says already, and a warning if only words were compared."""
+        vectors, warning = None, ""
+        texts = [one.text for one in (*stored, *found)]
+        try:
+            vectors = choose_embedder().embed(texts) if found else None
+        except EmbeddingError as error:
+            warning = f"{error.message} Experiences were compared by words only."
+        taken = list(range(len(stored)))
+        keys = set(map(copy_key, texts[: len(stored)]))
+        common = small_words(texts[len(stored) :])
+        extracted = encode_time(self._place.clock.now())
+        new: list[Record] = []
+        for number, one in enumerate(found, len(stored)):
+            near = [] if vectors is None else self._nearest(vectors, number, taken)
+            if copy_key(one.text) in keys or not all(
+                tells_apart(one.text, texts[place]) for place in near
+            ):
+                continue
+            taken.append(number)
+            keys.add(copy_key(one.text))
+            names = {"entities": list(entities(one.text, common)), "extracted": extracted}
+            new.append(replace(one, metadata={**one.metadata, **names}))
+        return new, warning
+
+    def _nearest(self, vectors: Vectors, number: int, taken: Sequence[int]) -> list[int]:
+        """The places of those at least as similar as the threshold, the most similar first."""
+        similar = vectors[taken] @ vectors[number]
+        near = [
+            place for place in (-similar).argsort() if similar[place] >= self._config.uniqueness
+        ]
+        return [taken[place] for place in near[:_MAX_NEAR]]
+
+    def _least_valuable(self, snapshot: Snapshot, left: Sequence[Record]) -> set[str]:
         """Those beyond the cap: by category, recalls and age."""
         too_many = len(left) - self._config.max_count
         if too_many <= 0:
-            return []
+            return set()
+        now = self._place.clock.now()
         entries = read_state(snapshot.read).entries.values()
         asked = {entry.claim: entry.recalls + 2 * entry.used for entry in entries if entry.claim}
 
-        def value(record: Record) -> float:
+        def value(record: Record) -> tuple[float, str]:
             age_days = max(0.0, (now - record.created).total_seconds() / 86400)
             recalls = math.log1p(asked.get(claim_key(record.text), 0))
-            worth = _BY_CATEGORY.get(str(record.metadata.get("category", "")), 0.5)
-            freshness = float(0.5 ** (1 + age_days / _HALF_LIFE_DAYS))
-            return worth + _WEIGHT_OF_RECALLS * recalls + freshness
+            worth = _BY_CATEGORY.get(category_of(record), 0.5)
+            freshness = 0.5 ** (1 + age_days / _HALF_LIFE_DAYS)
+            return worth + _WEIGHT_OF_RECALLS * recalls + freshness, record.id
 
-        return [one.id for one in sorted(left, key=lambda one: (value(one), one.id))[:too_many]]
+        return {one.id for one in sorted(left, key=value)[:too_many]}
 
 
 def _says_something(text: str) -> bool:
@@ -202,42 +229,10 @@ def category_of(record: Record) -> str:
     return str(record.metadata.get("category", record.category))
 
 
-def _unique(
-    stored: Sequence[Record], found: Sequence[Record], threshold: float, now: datetime
-) -> tuple[list[Record], str]:
-    """Those that no stored one says already, and a warning if only words were compared."""
-    vectors, warning = None, ""
-    texts = [one.text for one in (*stored, *found)]
-    try:
-        vectors = choose_embedder().embed(texts) if found else None
-    except EmbeddingError as error:
-        warning = f"{error.message} Experiences were compared by words only."
-    taken = list(range(len(stored)))
-    keys = set(map(copy_key, texts[: len(stored)]))
-    new: list[Record] = []
-    common = small_words(texts[len(stored) :])
-    for number, one in enumerate(found, len(stored)):
-        near = _nearest(vectors, number, taken, threshold) if vectors is not None else []
-        is_copy = copy_key(one.text) in keys
-        if not is_copy and all(tells_apart(one.text, texts[place]) for place in near):
-            taken.append(number)
-            keys.add(copy_key(one.text))
-            names = {"entities": list(entities(one.text, common)), "extracted": encode_time(now)}
-            new.append(replace(one, metadata={**one.metadata, **names}))
-    return new, warning
-
-
-def _nearest(vectors: Vectors, number: int, taken: Sequence[int], threshold: float) -> list[int]:
-    """The places of those at least as similar as the threshold, the most similar first."""
-    similar = vectors[taken] @ vectors[number]
-    found = (similar >= threshold).nonzero()[0].tolist()
-    return [taken[place] for place in sorted(found, key=lambda place: -similar[place])[:_MAX_NEAR]]
-
-
 def _experience(record: Record, text: str, source: str) -> Record:
     return Record(
         id=new_id(),
-        text=text[:_MAX_CHARS],
+        text=bare_text(text)[:_MAX_CHARS],
         category="experience",
         session=record.session,
         created=record.created,
@@ -247,14 +242,6 @@ def _experience(record: Record, text: str, source: str) -> Record:
     )
 
 
-def _extracted(experience: Record) -> datetime | None:
-    """When it was added."""
-    try:
-        return parse_time(experience.metadata.get("extracted"), "extracted")
-    except RecordFormatError:  # somebody edited it
-        return None
-
-
 def _from_turns(data: bytes) -> Iterator[Record]:
     """What a person stated: decisions, wishes, what is open. Questions and small talk tell nothing."""
     for turn in filter(None, map(parse_turn, data.split(b"\n"))):
@@ -262,7 +249,7 @@ def _from_turns(data: bytes) -> Iterator[Record]:
             id="", text="", category="turn", session=turn.chat, created=turn.created,
             provenance=Provenance(channel=turn.platform),
         )  # fmt: skip
-        for text in filter(matters, map(bare_text, sentences(turn.user))):
+        for text in filter(matters, sentences(turn.user)):
             source = f"{turn.chat}@{turn.created.isoformat()}#{claim_key(text)}"
             yield _experience(said, text, source)
 

@@ -28,11 +28,10 @@ from memolith.jobs.recalls import read_log, read_state
 from memolith.jobs.reports import Change, IntegrityFinding, ScanReport
 from memolith.jobs.sources import Statement, statements
 from memolith.text.open_secrets import open_secrets
-from memolith.text.pieces import bare_text, claim_key
+from memolith.text.pieces import claim_key
 from memolith.text.sentences import sentences
 from memolith.text.similarity import copy_key
 from memolith.text.tokens import fold
-from memolith.text.wording import counted
 from memolith.types import REPEATS, Citation, Record
 from memolith.visibility import current
 
@@ -40,10 +39,6 @@ STALE_DAYS = 120
 _CITED = re.compile(
     r"(?<![\w/.])((?:memory/)?[\w./-]{1,200}\.md#L\d{1,9}(?:-L?\d{1,9})?)", re.ASCII
 )
-
-
-# A paragraph of so many characters is a text of its own, and no claim that could be compared.
-_LONGEST_CLAIM = 20_000
 
 
 class _Scene:
@@ -55,7 +50,7 @@ class _Scene:
         self.everything: list[Statement] = []
         self.known_ids = {stone.id for stone in tombstones(snapshot.read)}
         self.secret: set[str] = set()  # a record is secret if one of its files says so
-        self.too_large: list[str] = []
+        self.too_large: dict[str, str] = {}  # why a file was not looked at
         records: dict[str, Record] = {}
         scanned = dict.fromkeys((*snapshot.files(), *changed))
         for path in dict.fromkeys((*scanned, *snapshot.files_and_archives())):
@@ -63,7 +58,10 @@ class _Scene:
             if path in scanned:
                 self.lines[path] = data.count(b"\n") + (not data.endswith(b"\n"))
                 if len(data) > MAX_FILE_BYTES:
-                    self.too_large.append(path)
+                    why = f"it has more than {MAX_FILE_BYTES // 1024**2} MB"
+                    self.too_large[path] = (
+                        f"{path} was not looked at: {why}. Split it, or move it away."
+                    )
                     continue
             found = records_in(path, data)
             self.known_ids.update(record.id for record in found)
@@ -81,8 +79,8 @@ class _Scene:
         """What still holds, each record once, without what dreaming wrote; older first."""
         seen: dict[str, Statement] = {}
         for found in self.everything:
-            is_claim = not found.generated and len(found.text) <= _LONGEST_CLAIM
-            if is_claim and (found.record is None or found.record.id in self.current):
+            holds = found.record is None or found.record.id in self.current
+            if holds and not found.generated:
                 seen.setdefault(found.name, found)
         return sorted(seen.values(), key=_age)
 
@@ -101,7 +99,7 @@ def scan(folder: Folder, now: datetime, *, most: int | None = None) -> ScanRepor
         *_stale(scene, records),
     ]
     findings = tuple({finding.id: finding for finding in found}.values())
-    warnings = [*scene.snapshot.closed.values(), *_not_looked_at(scene)]
+    warnings = [*scene.snapshot.closed.values(), *scene.too_large.values()]
     if len(compared) < len(living):
         warnings.append(
             f"Only the newest {len(compared):,} of {len(living):,} statements were compared."
@@ -113,18 +111,6 @@ def scan(folder: Folder, now: datetime, *, most: int | None = None) -> ScanRepor
         files=len(scene.lines),
         warnings=tuple(warnings),
     )
-
-
-def _not_looked_at(scene: _Scene) -> Iterator[str]:
-    most = MAX_FILE_BYTES // 1024**2
-    for path in scene.too_large:
-        yield f"{path} was not looked at: it has more than {most} MB. Split it, or move it away."
-    long = [one for one in scene.everything if len(one.text) > _LONGEST_CLAIM]
-    if long:
-        yield (
-            f"Compared with no other: {counted(len(long), 'text')} of more than"
-            f" {_LONGEST_CLAIM:,} characters, the first at {long[0].citation}."
-        )
 
 
 def new_findings(snapshot: Snapshot, changes: Iterable[Change], now: datetime) -> Mapping[str, int]:
@@ -149,7 +135,7 @@ def _contradictions(living: Iterable[Statement]) -> Iterator[IntegrityFinding]:
         message = (
             f"“{_short(older)}” ({older.citation}) against “{_short(newer)}” ({newer.citation})"
         )
-        hint = _replace_hint(older, newer)
+        hint = _settle(older, newer)
         if older.record is not None and len(list(sentences(older.text))) > 1:
             # What else the older one says still holds, and only a person can say it again.
             message += f"; supersede {older.record.id} with all of it that still holds"
@@ -160,27 +146,21 @@ def _contradictions(living: Iterable[Statement]) -> Iterator[IntegrityFinding]:
         yield _finding("contradiction", message, hint, (older, newer))
 
 
-def _replace_hint(old: Statement, new: Statement) -> str:
+def _settle(old: Statement, new: Statement) -> str:
     """The command after which only the newer one holds."""
-    if old.record is None or not _is_whole(old, old.record):
+    if old.record is None or not old.is_whole:
         return f"Edit {old.citation}"
     if new.record is None:
         return f"memolith supersede {old.record.id} {shlex.quote(new.text)}"
-    if new.record.supersedes or not _is_whole(new, new.record):
+    if new.record.supersedes or not new.is_whole:
         return f"memolith forget {old.record.id}"
     return f"memolith supersede {old.record.id} --by {new.record.id}"
 
 
 def _ends_sooner(new: Statement, old: Statement) -> bool:
     """Whether one expires while the other lasts: in its place, the fact would be gone one day."""
-    ends = new.record.expires if new.record else None
-    lasts_until = old.record.expires if old.record else None
+    ends, lasts_until = (one.record.expires if one.record else None for one in (new, old))
     return ends is not None and (lasts_until is None or ends < lasts_until)
-
-
-def _is_whole(found: Statement, record: Record) -> bool:
-    """Whether it is all that the record says; of a long note it is one sentence."""
-    return found.text == bare_text(record.text)
 
 
 def _duplicates(records: Iterable[tuple[Statement, Record]]) -> Iterator[IntegrityFinding]:
@@ -190,16 +170,12 @@ def _duplicates(records: Iterable[tuple[Statement, Record]]) -> Iterator[Integri
         if record.category in REPEATS:
             continue
         double = known.setdefault(copy_key(found.text), found)
-        if double is not found:
-            message = f"“{_short(found)}” ({found.citation}) says what {double.citation} says"
-            yield _finding("duplicate", message, _drop_hint(double, found), (double, found))
-
-
-def _drop_hint(old: Statement, new: Statement) -> str:
-    """The command after which one of two that say the same holds: the one that lasts."""
-    if new.record and _ends_sooner(new, old) and _is_whole(new, new.record):
-        return f"memolith forget {new.record.id}"
-    return _replace_hint(old, new)
+        if double is found:
+            continue
+        message = f"“{_short(found)}” ({found.citation}) says what {double.citation} says"
+        goes = found.is_whole and _ends_sooner(found, double)  # the one that lasts is to stay
+        hint = f"memolith forget {record.id}" if goes else _settle(double, found)
+        yield _finding("duplicate", message, hint, (double, found))
 
 
 def _stale(

@@ -46,6 +46,11 @@ class Statement:
         return self.record.id if self.record else ""
 
     @property
+    def is_whole(self) -> bool:
+        """Whether it is all that its record says; of a long note it is one sentence."""
+        return self.record is not None and self.text == bare_text(self.record.text)
+
+    @property
     def said_by(self) -> Trust:
         """Whose words it is; prose in the profile's own files is the user's."""
         return trust_in_file(self.record.provenance.channel) if self.record else "user"
