@@ -36,8 +36,6 @@ _MAX_WORDS = 8
 _MAX_IN_RECEIPT = 3
 # A hit without a word of the question answers only if its meaning is as near as any can be.
 _MIN_SCORE_BY_MEANING = 0.77
-# Logs of earlier versions hold scores that were sums up to about this.
-_USUAL_SUM = 1.3
 # A hit answers if it is among the first and nearly as good as the best; others are near misses.
 _MAX_ANSWERS = 3
 _MIN_SHARE_OF_BEST = 0.75
@@ -76,33 +74,25 @@ def note_shown(root: str, hits: Sequence[Hit], question: str, surface: str, cloc
     """Note that these hits were shown. Best effort: a failure does not fail the search."""
     asked = _Asked(question)
     best = max([hit.score for hit in hits], default=0.0)
-    shown, snippets = [], []
+    rows: list[list[object]] = []
+    snippets: list[str] = []
     for place, hit in enumerate(hits[:_MAX_HITS]):
         if hit.sensitivity == "secret":
             continue
         # A search always shows the closest hits, however poor they are.
         is_match = not hit.ranks or "words" in hit.ranks or hit.score >= _MIN_SCORE_BY_MEANING
         answers = is_match and place < _MAX_ANSWERS and hit.score >= _MIN_SHARE_OF_BEST * best
-        piece, score = _answer(hit, asked), _USUAL_SUM * hit.score
+        piece = _answer(hit, asked)
         snippets.append(piece.text[:SNIPPET_CHARS])
-        shown.append(
-            [
-                hit.citation.path,
-                piece.first_line,
-                piece.last_line,
-                round(score / (1 + score), 4),
-                hit.record_id or "",
-                snippets[-1],
-                claim_key(piece.text),
-                int(answers),
-            ]
-        )
-    if shown:
+        row = [hit.citation.path, piece.first_line, piece.last_line, round(min(1.0, hit.score), 4)]
+        rows.append([*row, hit.record_id or "", snippets[-1], claim_key(piece.text), int(answers)])
+    if rows:
         # Twelve digits for a question; case and spacing do not count.
         plain = " ".join(question.lower().split()).encode(errors="surrogatepass")
         query = sha1(plain, usedforsecurity=False).hexdigest()[:12]
         words = asked.words_in(snippets)
-        _append(root, clock, {"query": query, "surface": surface, "hits": shown, "words": words})
+        told = [[*row, *shared] for row, shared in zip(rows, words, strict=True)]
+        _append(root, clock, {"query": query, "surface": surface, "hits": told})
 
 
 def receipt(hits: Sequence[Hit], question: str) -> str:

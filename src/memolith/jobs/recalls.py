@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from itertools import chain, zip_longest
+from itertools import chain
 from typing import Annotated, Any, get_type_hints
 
 from memolith.files.layout import DAILY_FOLDER, NESTED_MEMORY, ROOT_MEMORY
@@ -47,7 +47,7 @@ class Shown:
     at: datetime
     day: str
     query: str  # a digest: the question itself is not kept
-    # From here on as in a row of the log.
+    # From here on as in a row of the log, but for the surface.
     path: str
     first_line: int
     last_line: int
@@ -56,12 +56,11 @@ class Shown:
     snippet: str
     claim: str
     answered: int  # 1, or 0 if it only filled the list behind better hits
-    # Of the event: by what it was asked, and the words of the statement that the question has too.
-    surface: str = ""
-    words: tuple[str, ...] = ()
+    surface: str = ""  # by what it was asked
+    words: tuple[str, ...] = ()  # of the statement that the question has too
 
 
-# The types of a row; JSON writes a score of 0 or 1 as an integer.
+# The types of a row, which goes on with words; JSON writes a score of 0 or 1 as an integer.
 _ROWS = {(str, int, int, score, str, str, str, int) for score in (float, int)}
 
 
@@ -221,13 +220,12 @@ def _events(line: bytes) -> Iterable[Shown | Used]:
     moment = _moment(content.get("at"))
     match content:
         case {"day": str(day), "query": str(query), "hits": list(rows)} if moment:
-            surface, words = str(content.get("surface", "")), content.get("words")
-            words = words if isinstance(words, list) else ()
-            for row, shared in zip_longest(rows, words[: len(rows)], fillvalue=()):
+            surface = str(content.get("surface", ""))
+            for row in rows:
                 # A pattern would say the same, five times slower.
-                if isinstance(row, list) and tuple(map(type, row)) in _ROWS:
-                    told = tuple(map(str, shared)) if isinstance(shared, list) else ()
-                    yield Shown(*(moment, day, query, *row, surface, told))
+                if isinstance(row, list) and tuple(map(type, row[:8])) in _ROWS:
+                    words = tuple(map(str, row[8:]))
+                    yield Shown(*(moment, day, query, *row[:8], surface, words))
         case {"used": [str(path), int(first), int(last), str(name)]} if moment:
             yield Used(moment, path, first, last, name)
 
@@ -388,6 +386,5 @@ def _line_without(line: bytes, names: Collection[str]) -> bytes:
     if not isinstance(hits, list):
         return b""
     left = [row for row in hits if isinstance(row, list) and not any(name in row for name in names)]
-    if left != hits:
-        content.pop("words", None)  # those of what goes are among them
+    content.pop("words", None)  # earlier versions wrote those of all statements here
     return encode_event({**content, "hits": left}) if left else b""
