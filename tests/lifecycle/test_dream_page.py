@@ -41,15 +41,6 @@ def test_at_most_ten_facts_are_promoted_by_one_dream(root: str, stopped_time: St
     assert len(life.promoted()) >= 12
 
 
-def test_facts_of_the_same_day_share_a_block(root: str, stopped_time: StoppedTime) -> None:
-    life = Life(root, stopped_time, dream__max_per_run=5)
-    live(life, TOPICS[:8])
-    life.memory.jobs.dream()
-    life.memory.jobs.dream()
-    assert life.read().count("## Promoted by dreaming") == 1
-    assert len(life.promoted()) == 8
-
-
 def test_the_oldest_facts_make_room_and_nothing_else_does(
     root: str, stopped_time: StoppedTime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -156,8 +147,8 @@ def test_any_line_that_is_written_is_one_fact_with_the_claim_of_its_text(
         return
     block = b"<!-- memolith:dream 2026-11-15 -->\n" + written + b"<!-- /memolith:dream -->\nmine\n"
     (found,) = blocks(split_lines(block))
-    assert [fact.claim for fact in found.facts] == [claim_key(text)]
-    assert found.last_line == 3
+    assert [claim_key(fact.text) for fact in found.facts.values()] == [claim_key(text)]
+    assert list(found.ours) == [1, 3]
     assert written not in without_fact(block, claim_key(text), "")
 
 

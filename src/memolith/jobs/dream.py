@@ -7,12 +7,12 @@ recalls is machine state, made of their log alone; it is stored with the job, in
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from memolith.files import layout
-from memolith.files.promoted import END, MARK, blocks, generated_lines, read_fact
+from memolith.files.promoted import END, MARK, blocks, generated_lines, promoted_facts, read_fact
 from memolith.files.record_format import claims_to_be_record
 from memolith.files.transaction import Transaction
 from memolith.jobs import recalls
@@ -61,17 +61,7 @@ class DreamJob(Job[Plan]):
         """Read the recalls, judge them and fit the chosen ones into the budget, all in memory."""
         self._judge = judge = Judge(self._place, snapshot, again=self._again)
         chosen, refused = judge.judge_all()
-        whole = self._place.config.trim.max_chars
-        page = write_page(
-            self._path,
-            snapshot.read(self._path) or b"",
-            chosen,
-            self._place.clock.day_of(judge.now).isoformat(),
-            # In a small rolling window, promoted facts must not crowd out the records.
-            max_promoted=min(MAX_PROMOTED_CHARS, whole // 4) if whole else MAX_PROMOTED_CHARS,
-            max_chars=whole,
-            taken_back=judge.sources.taken_back,
-        )
+        page = self._page(judge, chosen)
         counts = {
             "tracked": len(judge.state.entries),
             "candidates": len(chosen) + len(refused),
@@ -79,11 +69,8 @@ class DreamJob(Job[Plan]):
             "dropped": page.dropped,
             "outdated": len(page.outdated),
         }
-        warnings = (
-            (f"{recalls.RECALLS} cannot be read in full: a dream sets it aside.",)
-            if judge.state.is_damaged
-            else ()
-        )
+        set_aside = f"{recalls.RECALLS} cannot be read in full: a dream sets it aside."
+        warnings = (set_aside,) if judge.state.is_damaged else ()
         before = snapshot.read(layout.DREAM_DIARY)
         entry = _diary_entry(self._place, judge, page, refused)
         self._night = entry if before else _DIARY_TITLE + entry
@@ -100,6 +87,60 @@ class DreamJob(Job[Plan]):
             changes=tuple(filter(None, (diary.change(), page.change))),
             warnings=warnings,
         )
+
+    def _page(self, judge: Judge, chosen: Sequence[Judgement]) -> Page:
+        """Put the chosen facts into a block; the oldest facts of dreaming make room if they must."""
+        data = judge.snapshot.read(self._path) or b""
+        lines = split_lines(data)
+        sizes = {number: len(line.decode(errors="replace")) for number, line in enumerate(lines, 1)}
+        old = promoted_facts(lines)
+        outdated = {
+            line: why for line, fact in old.items() if (why := judge.sources.taken_back(fact))
+        }
+        left = [line for line in old if line not in outdated]
+        new = [(judged, line) for judged in chosen if (line := _line(judged))]
+        # In a small rolling window, promoted facts must not crowd out the records.
+        most = self._place.config.trim.max_chars
+        room = min(MAX_PROMOTED_CHARS, most // 4) if most else MAX_PROMOTED_CHARS
+        room -= sum(sizes[number] for number in generated_lines(lines))
+        room = min(room, most - sum(sizes.values())) if most else room
+        room += sum(sizes[number] for number in outdated) - (_BLOCK_CHARS if new else 0)
+        promoted: list[Judgement] = []
+        facts = b""
+        # With nothing new too: the limit may have been lowered, or others have written more.
+        for judged, line in [(None, b""), *new]:
+            room -= len(line.decode())
+            if judged and room + sum(sizes[number] for number in left) < 0:
+                break
+            while room < 0 and left:
+                room += sizes[left.pop(0)]
+            if judged:
+                promoted.append(judged)
+                facts += line
+        gone = old.keys() - left
+        return Page(
+            change=self._change(judge, data, gone, facts),
+            promoted=promoted,
+            left_out=[judged for judged in chosen if judged not in promoted],
+            dropped=len(gone) - len(outdated),
+            outdated=outdated,
+        )
+
+    def _change(
+        self, judge: Judge, data: bytes, gone: Collection[int], facts: bytes
+    ) -> Change | None:
+        """MEMORY.md without these lines, and without blocks of which nothing is left, but with new facts."""
+        edits = Edits(self._path, data or None)
+        edits.remove(gone)
+        for block in blocks(split_lines(data)):
+            if block.is_only_ours and block.facts.keys() <= set(gone):
+                edits.remove(block.ours)
+        if facts:
+            day = self._place.clock.day_of(judge.now).isoformat()
+            blank = b"" if not data or data.endswith(b"\n\n") else b"\n"
+            begin = MARK + f"{day} -->\n{HEADING}{day})\n\n".encode()
+            edits.append(b"".join((blank, begin, facts, END, b"\n")))
+        return edits.change()
 
     def problem(self, before: Reader, after: Reader) -> str:
         """Every line that dreaming did not write must still be there, in its order."""
@@ -219,67 +260,6 @@ class Page:
     left_out: Sequence[Judgement]
     dropped: int  # facts that made room
     outdated: Mapping[int, str]  # the lines that go, and why
-
-
-def write_page(  # noqa: PLR0913 - the file, what is new, and the two limits
-    path: str,
-    data: bytes,
-    chosen: Sequence[Judgement],
-    day: str,
-    *,
-    max_promoted: int,
-    max_chars: int,
-    taken_back: Callable[[Promoted], str],
-) -> Page:
-    """Put the chosen facts into today's block; the oldest facts of dreaming make room if they must.
-
-    `max_promoted` limits the blocks of dreaming, `max_chars` the whole file unless it is 0; `taken_back`
-    says why a fact must leave, or nothing.
-    """
-    lines = split_lines(data)
-    known = list(blocks(lines))
-    old = [fact for block in known for fact in block.facts]
-    outdated = {fact.line: why for fact in old if (why := taken_back(fact.fact))}
-    new = [(judged, line) for judged in chosen if (line := _line(judged))]
-    sizes = [len(line.decode(errors="replace")) for line in lines]
-    room = max_promoted - sum(sizes[number - 1] for number in generated_lines(lines))
-    room = min(room, max_chars - sum(sizes)) if max_chars else room
-    room += sum(sizes[number - 1] for number in outdated) - (_BLOCK_CHARS if new else 0)
-    left = [fact.line for fact in old if fact.line not in outdated]
-    promoted: list[Judgement] = []
-    facts = b""
-    # With nothing new too: the limit may have been lowered, or others have written more.
-    for judged, line in [(None, b""), *new]:
-        room -= len(line.decode())
-        if judged and room + sum(sizes[number - 1] for number in left) < 0:
-            break
-        while room < 0 and left:
-            room += sizes[left.pop(0) - 1]
-        if judged:
-            promoted.append(judged)
-            facts += line
-    gone = {fact.line for fact in old}.difference(left)
-    edits = Edits(path, data or None)
-    edits.remove(gone)
-    today = None
-    for block in known:
-        if promoted and block.day == day:
-            today = block
-        elif block.is_only_ours and gone.issuperset(fact.line for fact in block.facts):
-            edits.remove(block.ours)
-    if today is not None and today.last_line in today.ours:
-        edits.insert(today.last_line, facts)
-    elif promoted:
-        blank = b"" if not data or data.endswith(b"\n\n") else b"\n"
-        begin = MARK + f"{day} -->\n{HEADING}{day})\n\n".encode()
-        edits.append(b"".join((blank, begin, facts, END, b"\n")))
-    return Page(
-        change=edits.change(),
-        promoted=promoted,
-        left_out=[judged for judged in chosen if judged not in promoted],
-        dropped=len(gone) - len(outdated),
-        outdated=outdated,
-    )
 
 
 def _line(judged: Judgement) -> bytes | None:

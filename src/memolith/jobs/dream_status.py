@@ -7,7 +7,7 @@ from dataclasses import replace
 from memolith.errors import NotFoundError
 from memolith.files import layout, recall_log
 from memolith.files.passages import parse_citation
-from memolith.files.promoted import blocks
+from memolith.files.promoted import promoted_facts
 from memolith.jobs.changes import split_lines
 from memolith.jobs.dream import last_dream
 from memolith.jobs.job import Snapshot, Workplace
@@ -30,15 +30,15 @@ def dream_status(place: Workplace) -> DreamStatus:
         judge = Judge(replace(place, by_hand=False), snapshot)
         chosen, refused = judge.judge_all()
         undone = [judge.judge(key) for key in judge.left_out()[:_MAX_UNDONE]]
-        memory = snapshot.read(place.config.profile.primary) or b""
-        facts = [fact for block in blocks(split_lines(memory)) for fact in block.facts]
+        lines = split_lines(snapshot.read(place.config.profile.primary) or b"")
+        facts = [lines[number - 1].decode(errors="replace") for number in promoted_facts(lines)]
         return DreamStatus(
             tracking=place.config.dream.track,
             tracked=len(judge.state.entries),
             noted_since=judge.state.noted,
             last_dream=last_dream(snapshot.read(layout.DREAM_DIARY) or b"") or None,
             promoted=len(facts),
-            promoted_chars=sum(fact.chars for fact in facts),
+            promoted_chars=sum(map(len, facts)),
             next=tuple(_explained(judge, one) for one in chosen),
             waiting=tuple(_explained(judge, one) for one in refused[:_MAX_WAITING]),
             undone=tuple(_explained(judge, one) for one in undone),

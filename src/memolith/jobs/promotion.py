@@ -10,7 +10,7 @@ from functools import cached_property
 
 from memolith.files import layout
 from memolith.files.ledger import digest
-from memolith.files.promoted import blocks
+from memolith.files.promoted import promoted_facts
 from memolith.jobs.changes import split_lines
 from memolith.jobs.history import UNDONE, undone_by
 from memolith.jobs.job import Snapshot, Workplace
@@ -18,6 +18,7 @@ from memolith.jobs.recalls import Recalled, RecallState, Score, fold, read_log, 
 from memolith.jobs.sources import Sources, Statement, statements
 from memolith.text.lines import read_summary
 from memolith.text.open_secrets import surely_holds_secret
+from memolith.text.pieces import claim_key
 from memolith.text.similarity import jaccard, tells_apart
 from memolith.text.terms import keywords, stems
 from memolith.text.tokens import words
@@ -205,7 +206,7 @@ class Judge:
 
 def claims_in(memory: bytes) -> set[str]:
     """The claims of the promoted facts in MEMORY.md."""
-    return {fact.claim for block in blocks(split_lines(memory)) for fact in block.facts}
+    return {claim_key(fact.text) for fact in promoted_facts(split_lines(memory)).values()}
 
 
 def marked(state: RecallState, claims: Collection[str], at: datetime | None) -> RecallState:

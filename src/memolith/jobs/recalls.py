@@ -150,16 +150,15 @@ class RecallState:
         return replace(self, entries=entries)
 
     def strongest(self, now: datetime) -> RecallState:
-        """The state with as many entries as fit, by score: what helped often last month is worth more
-        than what was shown once today. What was promoted is kept, so that it stays out once it is gone.
+        """The state with as many entries as fit: what helped often last month is worth more than what
+        was shown once today, and what was promoted is kept longest, so that it stays out once it is gone.
         """
 
-        def worth(item: tuple[str, Recalled]) -> tuple[bool, float]:
-            return item[1].promoted_at is not None, score(item[1], now).value
+        def worth(entry: Recalled) -> tuple[bool, float]:
+            return entry.promoted_at is not None, score(entry, now).value
 
-        if len(self.entries) <= MAX_ENTRIES:
-            return self
-        return replace(self, entries=dict(sorted(self.entries.items(), key=worth)[-MAX_ENTRIES:]))
+        ranked = sorted(self.entries.items(), key=lambda item: worth(item[1]))
+        return replace(self, entries=dict(ranked[-MAX_ENTRIES:]))
 
     def files(self) -> dict[str, bytes]:
         """The two files, with one entry on each line; a score is that at the last event."""
