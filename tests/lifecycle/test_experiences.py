@@ -10,7 +10,6 @@ import pytest
 from memolith import Memory
 from memolith.clock import Clock
 from memolith.embed.choose import choose_embedder
-from memolith.errors import EmbeddingError
 from memolith.files.layout import EXPERIENCES
 from memolith.jobs import experiences as unique
 from memolith.jobs.experiences import ARCHIVE
@@ -289,20 +288,6 @@ def test_nobody_but_the_user_signs_a_turn_as_the_user(memory: Memory, client: Me
         memory.chats.log("a", "b", platform="cli"),
     ]
     assert [turn.platform for turn in kept if turn] == ["telegram", "cli"]
-
-
-def test_without_a_model_words_are_compared_and_it_is_said(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def broken() -> object:
-        raise EmbeddingError("The model is not there.")
-
-    monkeypatch.setattr(unique, "choose_embedder", broken)
-    memory.remember("The deploy failed because the disk was full")
-    memory.remember("the deploy failed, because the disk was FULL!", category="learned")
-    report = memory.jobs.extract_experiences()
-    assert len(texts(memory)) == 1
-    assert "by words only" in report.warnings[0]
 
 
 def test_what_a_person_writes_into_the_file_stays(memory: Memory) -> None:

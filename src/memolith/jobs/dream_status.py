@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from memolith.errors import NotFoundError
-from memolith.files import layout, recall_log
+from memolith.files import layout
 from memolith.files.passages import parse_citation
 from memolith.files.promoted import promoted_facts
+from memolith.files.recall_log import SNIPPET_CHARS
 from memolith.jobs.changes import split_lines
 from memolith.jobs.dream import last_dream
 from memolith.jobs.job import Snapshot, Workplace
@@ -81,15 +82,13 @@ def _key(judge: Judge, name: str) -> str:
 
 
 def _explained(judge: Judge, judged: Judgement) -> DreamExplanation:
-    entry = judged.entry
-    found = judged.statement or judge.sources.statement(entry)
+    entry, found = judged.entry, judged.statement
     # What the file says now: the text that was recalled may have become secret since. Chats cannot.
-    snippet = found.text[: recall_log.SNIPPET_CHARS] if found else ""
-    if entry.path == layout.CONVERSATIONS:
-        snippet = entry.snippet
+    is_of_chat = entry.path == layout.CONVERSATIONS
+    snippet = entry.snippet if is_of_chat else found.text[:SNIPPET_CHARS] if found else ""
     return DreamExplanation(
         key=judged.key,
-        citation=replace(judged, statement=found).place,
+        citation=judged.place,
         snippet=snippet,
         promotes=not judged.reason,
         reason=judged.reason or None,

@@ -14,7 +14,6 @@ from dataclasses import replace
 from datetime import timedelta
 
 from memolith.embed.choose import choose_embedder
-from memolith.errors import EmbeddingError
 from memolith.files import layout
 from memolith.files.chat_log import parse_turn
 from memolith.files.document import Document
@@ -77,7 +76,7 @@ class ExperienceJob(Job[Plan]):
         lines = list(Document.parse(path, before or b"").records())
         stored = [record for _, record in lines]
         found = self._candidates(snapshot, stored)
-        new, warning = self._unique(stored, found)
+        new = self._unique(stored, found)
         outdated = set(replaced_by_newer([*stored, *new]))
         left = [one for one in (*stored, *new) if one.id not in outdated]
         going = outdated | self._least_valuable(snapshot, left)
@@ -104,7 +103,6 @@ class ExperienceJob(Job[Plan]):
             lines=tuple(described),
             counts=counts,
             changes=tuple(filter(None, (archive.change() if gone else None, store.change()))),
-            warnings=(warning,) if warning else (),
         )
 
     def problem(self, before: Reader, after: Reader) -> str:
@@ -155,32 +153,26 @@ class ExperienceJob(Job[Plan]):
         )
         return sorted(fit, key=lambda one: one.created)
 
-    def _unique(
-        self, stored: Sequence[Record], found: Sequence[Record]
-    ) -> tuple[list[Record], str]:
-        """Those that no stored one says already, and a warning if only words were compared."""
-        vectors, warning = None, ""
+    def _unique(self, stored: Sequence[Record], found: Sequence[Record]) -> list[Record]:
+        """Those that no stored one says already."""
+        if not found:
+            return []
         texts = [one.text for one in (*stored, *found)]
-        try:
-            vectors = choose_embedder().embed(texts) if found else None
-        except EmbeddingError as error:
-            warning = f"{error.message} Experiences were compared by words only."
+        vectors = choose_embedder().embed(texts)
         taken = list(range(len(stored)))
         keys = set(map(copy_key, texts[: len(stored)]))
         common = small_words(texts[len(stored) :])
         extracted = encode_time(self._place.clock.now())
         new: list[Record] = []
         for number, one in enumerate(found, len(stored)):
-            near = [] if vectors is None else self._nearest(vectors, number, taken)
-            if copy_key(one.text) in keys or not all(
-                tells_apart(one.text, texts[place]) for place in near
-            ):
-                continue
-            taken.append(number)
-            keys.add(copy_key(one.text))
-            names = {"entities": list(entities(one.text, common)), "extracted": extracted}
-            new.append(replace(one, metadata={**one.metadata, **names}))
-        return new, warning
+            near = self._nearest(vectors, number, taken)
+            is_new = all(tells_apart(one.text, texts[place]) for place in near)
+            if is_new and copy_key(one.text) not in keys:
+                taken.append(number)
+                keys.add(copy_key(one.text))
+                names = {"entities": list(entities(one.text, common)), "extracted": extracted}
+                new.append(replace(one, metadata={**one.metadata, **names}))
+        return new
 
     def _nearest(self, vectors: Vectors, number: int, taken: Sequence[int]) -> list[int]:
         """The places of those at least as similar as the threshold, the most similar first."""

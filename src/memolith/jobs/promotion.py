@@ -41,10 +41,7 @@ YOU_UNDID_IT = f"you undid or declined it{_ALLOW}"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
-    """The judgement of one entry; `reason` says why it is not promoted, or is empty.
-
-    `statement` is what its file says now, if that was looked up.
-    """
+    """The judgement of one entry, with what its file says now; `reason` says why it is not promoted."""
 
     key: str
     entry: Recalled
@@ -84,7 +81,8 @@ class Judge:
     def judge(self, key: str) -> Judgement:
         """The judgement of one entry, whatever its rank."""
         judged = self._by_numbers(key)
-        return judged if judged.reason else self._by_source(judged)
+        found = self._by_source(judged)
+        return replace(found, reason=judged.reason or found.reason)
 
     def judge_all(self) -> tuple[list[Judgement], list[Judgement]]:
         """What is promoted, best first, and what had the numbers but is not promoted."""
