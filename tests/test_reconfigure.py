@@ -230,21 +230,3 @@ def test_a_closed_watch_calls_nobody_and_has_no_thread(tmp_path: Path) -> None:
     (tmp_path / "late").touch()
     time.sleep(0.3)
     assert calls == []
-
-
-def test_a_callback_that_returns_false_is_called_again_without_changes(tmp_path: Path) -> None:
-    calls: list[frozenset[str]] = []
-
-    def look(changed: frozenset[str]) -> bool:
-        calls.append(changed)
-        return len(calls) > 2
-
-    file = str(tmp_path / "deep/one.md")
-    watching = Watch(look, trees=[str(tmp_path)], interval=0.05)
-    try:
-        os.makedirs(os.path.dirname(file))
-        Path(file).touch()
-        until(lambda: len(calls) > 2)
-    finally:
-        watching.close()
-    assert calls[1:] == [frozenset()] * 2

@@ -34,8 +34,7 @@ class Watch:
     """A thread that polls folders, and trees with everything below them, until it is closed.
 
     `callback` gets the paths that changed since the constructor returned; `first` are paths to report at
-    once. If it returns False it is called again at the next poll, also without changes. Folders may
-    not exist yet. `on_problem` gets the reason when the callback fails; watching goes on.
+    once. Folders may not exist yet. `on_problem` gets the reason when the callback fails; watching goes on.
     """
 
     def __init__(
@@ -69,10 +68,10 @@ class Watch:
             self._thread.join(1.0)
 
     def _run(self, changed: Changed, known: dict[str, Stamp]) -> None:
-        again, took = False, 0.0
+        took = 0.0
         while True:
-            if changed or again:
-                again = self._call(changed)
+            if changed:
+                self._call(changed)
             if self._stopped.wait(max(self._interval, took / _MAX_LOAD)):
                 return
             begun = clock.monotonic()
@@ -81,13 +80,11 @@ class Watch:
             changed = frozenset(path for path, _ in known.items() ^ found.items())
             known = found
 
-    def _call(self, changed: Changed) -> bool:
-        """Whether to call again."""
+    def _call(self, changed: Changed) -> None:
         try:
-            return self._callback(changed) is False
+            self._callback(changed)
         except Exception as error:  # noqa: BLE001 - a failing callback must not end the thread
             self._on_problem(f"A change was not handled: {type(error).__name__}: {error}")
-            return False
 
     def _stamps(self) -> dict[str, Stamp]:
         found: dict[str, Stamp] = {}
@@ -114,12 +111,10 @@ def follow_files(
     `on_change` is called with the paths, whether or not they are indexed.
     """
 
-    def look(changed: Changed) -> bool:
-        if changed:
-            on_change(changed)
-            if not any(map(_may_be_searched, changed)):
-                return True
-        return memory.index.keep_up()
+    def look(changed: Changed) -> None:
+        on_change(changed)
+        if any(map(_may_be_searched, changed)):
+            memory.index.keep_up()
 
     trees = [os.path.join(memory.root, layout.DAILY_FOLDER)]
     trees += extra_folders(memory.config.index.extra_paths)[0]

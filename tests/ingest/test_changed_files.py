@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +12,8 @@ import apsw
 import pytest
 
 from memolith import Memory, clock
+from memolith.files import disk_view
+from memolith.ingest import open_index
 from tests.crash import mounts
 
 if TYPE_CHECKING:
@@ -21,6 +24,10 @@ ALWAYS = 1 << 62  # nanoseconds: every file counts as just written
 
 def texts(memory: Memory, question: str) -> list[str]:
     return [hit.text for hit in memory.search(question, limit=9).hits]
+
+
+def fails(_: object) -> None:
+    raise AssertionError("a folder is listed again")
 
 
 def edit_in_place(root: Path) -> None:
@@ -54,14 +61,27 @@ CHANGES: dict[str, tuple[Callable[[Path], object], list[str]]] = {
 }
 
 
+@pytest.mark.parametrize("are_listed", [True, False], ids=["new folders", "known folders"])
 @pytest.mark.parametrize(("change", "expected"), CHANGES.values(), ids=CHANGES)
 def test_every_change_is_noticed_by_the_next_search(
-    tmp_path: Path, change: Callable[[Path], object], expected: list[str]
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    change: Callable[[Path], object],
+    expected: list[str],
+    are_listed: bool,
 ) -> None:
     (tmp_path / "memory").mkdir()
     (tmp_path / "memory/cup.md").write_text("Tea at four\n")
     with Memory(tmp_path) as memory:
         assert texts(memory, "tea") == FOUND
+        if not are_listed:  # folders that did not change lately are not listed again
+            monkeypatch.setattr(disk_view, "_LISTING_TICK", clock.FILE_TICK)
+            monkeypatch.setattr(open_index, "_LISTED_SECONDS", 60)
+            time.sleep(2 * clock.FILE_TICK / 1e9)
+            memory.index.sync()
+            monkeypatch.setattr(os, "scandir", fails)
+            assert texts(memory, "tea") == FOUND
+            monkeypatch.undo()
         change(tmp_path)
         assert sorted(texts(memory, "tea"), reverse=True) == sorted(expected, reverse=True)
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from memolith import Memory
-from memolith.ingest import open_index
 from memolith.watching import follow_files
 
 if TYPE_CHECKING:
@@ -125,19 +124,3 @@ def test_an_index_that_cannot_be_used_does_not_end_the_following(server: Memory)
     wait_until(
         server, {f"memory/{'deep/er/' if name == 'heron' else ''}{name}.md" for name in names}
     )
-
-
-def test_right_after_a_search_nothing_is_indexed_ahead(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with Memory(tmp_path) as memory:
-        memory.remember("a heron")
-        memory.search("heron")
-        finder = memory._engine.finder()
-        (tmp_path / "memory/grebe.md").write_text("a grebe\n", "utf-8")
-        monkeypatch.setattr(open_index, "_CLOSE_SECONDS", 3600.0)
-        assert not finder.index.keep_up()  # the next search is near, and syncs itself
-        assert "memory/grebe.md" not in indexed(memory)
-        monkeypatch.setattr(open_index, "_CLOSE_SECONDS", 0.0)
-        assert finder.index.keep_up()
-        assert "memory/grebe.md" in indexed(memory)

@@ -101,7 +101,6 @@ def test_a_search_right_after_another_does_not_look_at_thousands_of_files_again(
 ) -> None:
     monkeypatch.setattr(open_index, "_MANY_FILES", 2)
     monkeypatch.setattr(open_index, "_BELIEVED_SECONDS", LONG_SECONDS)
-    monkeypatch.setattr(open_index, "_MAX_BELIEVED_SECONDS", LONG_SECONDS)
     write_files(tmp_path)
     with Memory(tmp_path) as memory, Memory(tmp_path) as another:
         memory.index.sync()

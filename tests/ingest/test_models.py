@@ -14,6 +14,7 @@ import pytest
 from memolith import Memory
 from memolith.embed import endpoint
 from memolith.errors import ConfigError, EmbeddingError, IndexUnavailableError
+from memolith.index import vector_cache
 from memolith.index.vector_cache import CachedEmbedder, forget_all
 from tests.embed.model_server import openai_answer, vector_of
 
@@ -132,6 +133,7 @@ def test_what_was_answered_before_the_model_failed_is_not_asked_for_again(
     text = "\n\n".join(f"# Bird {number}\n\nIt was seen.\n" for number in range(40))
     (tmp_path / "a.md").write_text(text)
     monkeypatch.setattr(endpoint, "BATCH_SIZE", 8)
+    monkeypatch.setattr(vector_cache, "_AT_ONCE", 8)
     with Memory(tmp_path, settings=settings(server)) as memory:
         for _ in range(4):
             before = len(server.batches)

@@ -144,13 +144,10 @@ class IndexCommands:
         """How far the index is behind the files; nothing is made or changed."""
         return self._index().status()
 
-    def keep_up(self) -> bool:
-        """Index what has changed on the disk, for a watcher; before the first search, nothing.
-
-        False if searches come so close that each indexes for itself: better try again later.
-        """
-        finder = self._engine.opened
-        return finder is None or finder.index.keep_up()
+    def keep_up(self) -> None:
+        """Index what has changed on the disk, for a watcher; before the first search, nothing."""
+        if self._engine.opened is not None:
+            self._engine.opened.index.keep_up()
 
     def warm(self) -> None:
         """Open the index and the model in the background, so that the first answer is quick.

@@ -19,8 +19,6 @@ from memolith.interfaces import Found
 from memolith.results import ChunkKind, ReadText
 
 _MAX_READ, _MAX_READ_BYTES = 512, 1 << 14  # texts, and the longest of them
-# How many files stay open: chunks of one file may come far apart.
-_MAX_OPEN = 8
 
 
 def text_digest(text: str) -> bytes:
@@ -33,24 +31,21 @@ def read_texts(roots: Roots, found: Iterable[Found]) -> list[ReadText | None]:
 
     Raises StorageError when the process has no handle left: the file may be unchanged.
     """
-    handles: dict[str, int] = {}
     texts = list[ReadText | None]()
+    opened, handle = "", -1
     try:
         for item in found:
-            path = item.chunk.path
-            if path not in handles:
-                if len(handles) == _MAX_OPEN:
-                    close_quietly(handles.pop(next(iter(handles))))
-                handles[path] = _open(roots, path)
             chunk, data = item.chunk, b""
+            if chunk.path != opened:
+                close_quietly(handle)
+                opened, handle = chunk.path, _open(roots, chunk.path)
             with suppress(OSError):
-                data = os.pread(handles[path], chunk.size, chunk.offset)
+                data = os.pread(handle, chunk.size, chunk.offset)
             read_as = _read if len(data) <= _MAX_READ_BYTES else _read.__wrapped__
             read, digest = read_as(data, chunk.kind, chunk.role, chunk.category == "compaction")
             texts.append(read if digest == item.digest else None)
     finally:
-        for handle in handles.values():
-            close_quietly(handle)
+        close_quietly(handle)
     return texts
 
 

@@ -39,6 +39,9 @@ _PACKAGES = frozenset(("node_modules", "bower_components", "site-packages", "__p
 _MAX_FOLDERS = 20_000
 # Copies that file synchronisers make when two machines wrote at once.
 _CONFLICT_MARKS = (".sync-conflict-", "(conflicted copy", "'s conflicted copy")
+# A folder that changed so short a time ago may change again without another time: some file systems
+# count in steps of two seconds.
+_LISTING_TICK = 2_500_000_000
 _MAX_NAME_CHARS = 30
 _HASH_DIGITS = 4
 
@@ -49,6 +52,7 @@ class Roots(AbstractContextManager["Roots"]):
     def __init__(self, own: Folder, extra_paths: Sequence[str]) -> None:
         """`extra_paths` is the setting; the folders are opened at their first use."""
         self.own = own
+        self.listings: Listings = {}  # who looks often keeps them
         self._extra_paths = extra_paths
         self._extra: dict[str, Folder] | None = None
         self._warnings: list[str] = []
@@ -69,12 +73,12 @@ class Roots(AbstractContextManager["Roots"]):
 
     def discover(self) -> tuple[dict[str, Stamp], list[str]]:
         """Every file that is searched, each once, with its stamp; and warnings."""
-        found, warnings = discover(self.own)
+        found, warnings = discover(self.own, listings=self.listings)
         extra = self._extra_folders()
         own = os.path.realpath(self.own.root) if extra else ""
         known = {os.path.join(own, path) for path in (*found, layout.DREAM_DIARY) if extra}
         for root_id, folder in extra.items():
-            files, problems = discover(folder, is_profile=False)
+            files, problems = discover(folder, is_profile=False, listings=self.listings)
             warnings += problems
             new = {path: os.path.join(folder.root, path) for path in files}
             found |= {f"{root_id}/{path}": files[path] for path in new if new[path] not in known}
@@ -143,16 +147,13 @@ class StoreVersion:
 
 def last_write(root: str) -> tuple[bytes, int]:
     """What the lock file says about the last write, and when it was changed."""
-    try:
+    with suppress(OSError):
         fd = os.open(f"{root}/{LOCK_PATH}", os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
-    except OSError:
-        return b"", 0
-    try:
-        return os.pread(fd, 8, 0), os.fstat(fd).st_mtime_ns
-    except OSError:
-        return b"", 0
-    finally:
-        close_quietly(fd)
+        try:
+            return os.pread(fd, 8, 0), os.fstat(fd).st_mtime_ns
+        finally:
+            close_quietly(fd)
+    return b"", 0
 
 
 def extra_folders(extra_paths: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -178,7 +179,14 @@ def _root_id(path: str, digits: int) -> str:
     return f"@{name or 'folder'}-{digest[:digits]}"
 
 
-def discover(folder: Folder, *, is_profile: bool = True) -> tuple[dict[str, Stamp], list[str]]:
+# What folders held when they were listed: the stamp of each, names of files that are searched, and paths of
+# folders. One with the same stamp need not be listed again; without one it may have changed since.
+Listings = dict[tuple[str, str], tuple[Stamp | None, list[str], list[str]]]
+
+
+def discover(
+    folder: Folder, *, is_profile: bool = True, listings: Listings | None = None
+) -> tuple[dict[str, Stamp], list[str]]:
     """Every visible file of a folder that is searched, with its stamp; and warnings.
 
     In a profile that is the Markdown at the top and below `memory/` and the chat history, elsewhere all
@@ -198,7 +206,8 @@ def discover(folder: Folder, *, is_profile: bool = True) -> tuple[dict[str, Stam
             )
             break
         try:
-            below = _list_folder(folder, path, files, warnings)
+            names, below = _listed(folder, path, {} if listings is None else listings)
+            _add_stamps(folder, names, files, warnings)
         except FileNotFoundError:
             continue
         except OSError as error:
@@ -207,41 +216,56 @@ def discover(folder: Folder, *, is_profile: bool = True) -> tuple[dict[str, Stam
             continue
         if (path or not is_profile) and path.count("/") < MAX_DEPTH:
             waiting += below
+        warnings += [
+            f"{shown_path(name)} is a folder, where a file should be."
+            for name in below
+            if name.endswith((".md", ".jsonl")) and layout.is_file_of_ours(name)
+        ]
     if not is_profile:
         files.pop(layout.CONVERSATIONS, None)
     return files, warnings
 
 
-def _list_folder(
-    folder: Folder, path: str, files: dict[str, Stamp], warnings: list[str]
-) -> list[str]:
-    """Add the files of one folder and return the folders in it. Every search waits for this loop."""
-    below = []
-    prefix = f"{path}/" if path else ""
+def _listed(folder: Folder, path: str, listings: Listings) -> tuple[list[str], list[str]]:
+    """The files and folders in a folder, as listed before if its stamp says that nothing came or went."""
+    stamp = change_stamp_of(os.stat(path or ".", dir_fd=folder.fd, follow_symlinks=False))
+    before, files, below = listings.get((folder.root, path), (None, [], []))
+    if before == stamp:
+        return files, below
+    files, below, prefix = [], [], f"{path}/" if path else ""
     with folder.scan(path) as entries:
         for entry in entries:
+            name = prefix + entry.name
             if entry.name[0] == ".":
                 continue
-            name = prefix + entry.name
             if entry.is_dir(follow_symlinks=False):
                 if entry.name not in _PACKAGES:
                     below.append(name)
-                if layout.is_file_of_ours(name):
-                    warnings.append(f"{shown_path(name)} is a folder, where a file should be.")
             elif _is_searched(name):
-                try:
-                    status = entry.stat(follow_symlinks=False)
-                except FileNotFoundError:  # removed since the folder was listed
-                    continue
-                if not stat.S_ISREG(status.st_mode):
-                    continue
-                if status.st_nlink == 1:
-                    files[name] = change_stamp_of(status)
-                else:
-                    warnings.append(
-                        f"{shown_path(name)} {SECOND_NAME} It is left out of search. {COPY_LINKED}"
-                    )
-    return below
+                files.append(name)
+    is_lasting = stamp[2] < clock.file_time() - _LISTING_TICK
+    listings[folder.root, path] = (stamp if is_lasting else None, files, below)
+    return files, below
+
+
+def _add_stamps(
+    folder: Folder, names: Sequence[str], files: dict[str, Stamp], warnings: list[str]
+) -> None:
+    """Add the stamps of the ordinary ones of some files. Every search waits for this loop."""
+    handle, look = folder.fd, os.stat
+    for name in names:
+        try:
+            status = look(name, dir_fd=handle, follow_symlinks=False)
+        except FileNotFoundError:  # removed since the folder was listed
+            continue
+        if not stat.S_ISREG(status.st_mode):
+            continue
+        if status.st_nlink == 1:
+            files[name] = change_stamp_of(status)
+        else:
+            warnings.append(
+                f"{shown_path(name)} {SECOND_NAME} It is left out of search. {COPY_LINKED}"
+            )
 
 
 def _is_searched(path: str) -> bool:

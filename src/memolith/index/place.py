@@ -22,42 +22,36 @@ class IndexPlace:
 
     def __init__(self, folder: str) -> None:
         """Where it is, unless that cannot be."""
-        self._own = folder
-        self._temporary = ""  # a temporary folder
+        self._own = self.folder = folder
         self._why = ""
-
-    @property
-    def folder(self) -> str:
-        """Where it is now."""
-        return self._temporary or self._own
 
     @property
     def is_temporary(self) -> bool:
         """Whether the index of the memory cannot be used."""
-        return bool(self._temporary)
+        return self.folder != self._own
 
     def choose(self) -> str:
         """Where it is to be opened: elsewhere, if none is there and none can be made; raises OSError."""
-        if not self._temporary and not _has_or_may_have_index(self._own):
+        if not self.is_temporary and not _has_or_may_have_index(self._own):
             self.use_temporary(_READ_ONLY)
         return self.folder
 
     def use_temporary(self, why: str) -> None:
         """Do without the one that cannot be used; raises OSError."""
         self.close()
-        self._temporary, self._why = os.path.realpath(mkdtemp(prefix="memolith-index-")), why
+        self.folder, self._why = os.path.realpath(mkdtemp(prefix="memolith-index-")), why
         # Also for a memory that nobody closes.
-        self._remove = weakref.finalize(self, shutil.rmtree, self._temporary, ignore_errors=True)
+        self._remove = weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
 
     def warnings(self) -> tuple[str, ...]:
         """That it is not the one of the memory, and why."""
-        return (f"{self._why} {_TEMPORARY}",) if self._temporary else ()
+        return (f"{self._why} {_TEMPORARY}",) if self.is_temporary else ()
 
     def close(self) -> None:
         """Leave nothing elsewhere."""
-        if self._temporary:
+        if self.is_temporary:
             self._remove()
-            self._temporary = ""
+            self.folder = self._own
 
 
 def _has_or_may_have_index(folder: str) -> bool:

@@ -10,7 +10,7 @@ from datetime import UTC, date, datetime
 from functools import wraps
 from hashlib import blake2b
 from itertools import chain
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,9 +30,7 @@ from memolith.interfaces import (
 from memolith.reports import IndexStatus
 from memolith.results import Chunk, Filters
 
-P = ParamSpec("P")
-T = TypeVar("T")
-S = TypeVar("S", bound="Rows")
+Method = TypeVar("Method", bound=Callable[..., Any])
 
 # The columns of a chunk that engines with SQL have, by name.
 COLUMNS = (
@@ -54,6 +52,7 @@ _FOUND = (
     " JOIN files ON files.id = file WHERE"
 )
 _FETCH = f"{_FOUND} key IN (SELECT value FROM json_each(?))"  # noqa: S608 - our columns
+_ANY_WAITING = "SELECT 1 FROM chunks WHERE vector IS NULL LIMIT 1"
 _WAITING = f"{_FOUND} vector IS NULL AND key < ? ORDER BY key DESC LIMIT ?"
 _NEWER = (
     "SELECT supersedes, record_id, record, key, file, first_line, sensitivity = 'secret', expires"
@@ -69,15 +68,15 @@ _NO_KEY = 1 << 62
 _MAX_STEPS = 50
 
 
-def operation(method: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[S, P], T]:
+def operation(method: Method) -> Method:
     """Check that the database is still the right one, and raise only our errors."""
 
     @wraps(method)
-    def guarded(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
+    def guarded(self: Rows, /, *args: Any, **kwargs: Any) -> Any:
         with self._database.operation():
             return method(self, *args, **kwargs)
 
-    return guarded
+    return cast("Method", guarded)
 
 
 class Rows:
@@ -89,6 +88,7 @@ class Rows:
         self._db = database.connection
         self._version: object = None
         self._states = dict[str, FileState]()
+        self._has_vectors = False  # all chunks, in this version
 
     @operation
     def files(self) -> Mapping[str, FileState]:
@@ -96,6 +96,7 @@ class Rows:
         if (version := self._database.version()) != self._version:
             rows = self._db.execute(f"SELECT path, {_STATE} FROM files")  # noqa: S608 - our columns
             self._states = {os.fsdecode(row[0]): _state(*row[1:]) for row in rows}
+            self._has_vectors = not self._database.one(_ANY_WAITING)
             self._version = version
         return self._states
 
@@ -115,6 +116,8 @@ class Rows:
     @operation
     def without_vector(self, limit: int, before: int | None = None) -> list[Found]:
         """Chunks that still have to be embedded, newest first, with keys below `before`."""
+        if self._has_vectors and self._database.version() == self._version:
+            return []
         asked = (_NO_KEY if before is None else before, limit)
         return [found_in(*row) for row in self._db.execute(_WAITING, asked)]
 

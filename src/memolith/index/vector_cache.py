@@ -26,21 +26,17 @@ _FIND = (
 )
 _FORGET_OLDEST = "DELETE FROM vectors WHERE rowid <= (SELECT max(rowid) FROM vectors) - ?"
 _MOST = 500_000
-_AT_ONCE = 500
+_AT_ONCE = 64  # texts that are asked for, and kept before others are: those may fail
 
 
 class CachedEmbedder:
     """An embedder that is asked for each text only once."""
 
-    def __init__(self, embedder: Embedder, path: str, batch_size: int = _AT_ONCE) -> None:
-        """Keep vectors in the file at `path`; when that cannot be used, do without.
-
-        So many texts are asked for at once, and kept before others are: those may fail.
-        """
+    def __init__(self, embedder: Embedder, path: str) -> None:
+        """Keep vectors in the file at `path`; when that cannot be used, do without."""
         self._embedder = embedder
         self.name, self.is_remote = embedder.name, embedder.is_remote
         self.near: float = getattr(embedder, "near", NEAR)
-        self._batch_size = batch_size
         self._path = path
 
     @property
@@ -54,8 +50,8 @@ class CachedEmbedder:
         said = [text for text in dict.fromkeys(texts) if text.strip()]
         known = self._look_up(said)
         new = [text for text in said if text not in known]
-        for at in range(0, len(new), self._batch_size):
-            some = new[at : at + self._batch_size]
+        for at in range(0, len(new), _AT_ONCE):
+            some = new[at : at + _AT_ONCE]
             made = dict(zip(some, self._embedder.embed(some), strict=True))
             known |= made
             self._keep({text: row for text, row in made.items() if row.any()})

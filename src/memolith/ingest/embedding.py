@@ -77,10 +77,9 @@ class Model:
         config = None if self._is_default else self._config
         embedder = choose.choose_embedder(config, api_key(EMBED_KEY))
         if self.is_slow:
-            from memolith.embed.endpoint import BATCH_SIZE
             from memolith.index.vector_cache import CachedEmbedder
 
-            embedder = CachedEmbedder(embedder, self._cache_path, BATCH_SIZE)
+            embedder = CachedEmbedder(embedder, self._cache_path)
         choose.check_dimensions(embedder)
         return embedder
 
@@ -122,7 +121,12 @@ def embed_waiting(
         ]
         spelled = spell(sources.word_vectors, chunks)
         if embedder.is_remote:
-            secret = index.record_states().secret | _secret_in_archives(sources)
+            from memolith.files.ledger import Ledger, archives
+
+            own = (
+                sources.roots.own
+            )  # archives are not searched, but say of records that they are secret
+            secret = index.record_states().secret.union(Ledger.of(own, archives(own)).secret)
             pairs = zip(chunks, (text for _, text in read.values()), strict=True)
             chunks = list(_marked(pairs, secret))
         vectors = embed(embedder, chunks, warnings)
@@ -134,14 +138,6 @@ def embed_waiting(
         if has_failed or is_stopped():
             return False
     return True
-
-
-def _secret_in_archives(sources: Sources) -> frozenset[str]:
-    """Archives are not searched, but say of records that they are secret."""
-    from memolith.files.ledger import Ledger, archives
-
-    own = sources.roots.own
-    return frozenset(Ledger.of(own, archives(own)).secret)
 
 
 def _marked(chunks: Iterable[tuple[Chunk, ReadText]], secret: Collection[str]) -> Iterator[Chunk]:
@@ -195,6 +191,10 @@ class Background(threading.Thread):
             self.problem = self._work(self._stopped.is_set)
         except MemolithError as error:
             self.problem = error.message
+
+    def is_at_work(self) -> bool:
+        """Whether it works, and was not told to stop."""
+        return self.is_alive() and not self._stopped.is_set()
 
     def stop(self) -> None:
         """Have it stop after the batch it is at; what is done is done."""

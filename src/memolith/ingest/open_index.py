@@ -18,7 +18,7 @@ from memolith.embed.choose import choose_word_vectors
 from memolith.engines.choose import is_elsewhere, open_engine
 from memolith.errors import IndexUnavailableError, MemolithError
 from memolith.files.chunking import ChunkSize
-from memolith.files.disk_view import Roots, last_write
+from memolith.files.disk_view import Listings, Roots, last_write
 from memolith.files.folder import Folder
 from memolith.files.layout import EMBEDDINGS, index_folder
 from memolith.files.locks import EMBED_LOCK, OwnerLock, make_state_folder
@@ -40,13 +40,13 @@ T = TypeVar("T")
 _MAX_CLOSE_SECONDS = 0.3
 # After a change of model, a search embeds old chunks for at most this long before it answers.
 _MAX_EMBEDDING_SECONDS = 1.0
-# For this long after a search, changed files are not indexed ahead: the next search syncs itself.
-_CLOSE_SECONDS = 1.0
-# A look at so many files takes a tenth of a second of CPU for every ten thousand, so a search right after
-# another one does not look again, unless somebody wrote to the memory: nobody asks about an edit so soon.
+# A look at so many files takes longer than the search, so one right after another does not look again,
+# unless somebody wrote to the memory: nobody asks about an edit so soon.
 _MANY_FILES = 2_000
-_BELIEVED_SECONDS = 30e-6  # for each file
-_MAX_BELIEVED_SECONDS = 0.25
+_BELIEVED_SECONDS = 0.25
+# A folder whose times are as they were is not listed again for so long after it was: there are file systems,
+# most of them on other machines, on which these say nothing. Every file is looked at all the same.
+_LISTED_SECONDS = 2.0
 # Work begins again when the index was replaced meanwhile: at least this often, and for this long.
 _MIN_ATTEMPTS = 5
 _RETRY_SECONDS = 10.0
@@ -74,9 +74,9 @@ class OpenIndex:
         self._index: Index | None = None
         self._word_vectors: WordVectors | None = None
         self._closing = False
-        self._last_question = -math.inf
-        # The last write that was seen, and until when that is all there is.
-        self._believed: tuple[object, float] = (None, 0.0)
+        self._listings: Listings = {}
+        self._written: object = None  # the last write that was seen
+        self._listed_until = self._believed_until = 0.0
         self._try_at = 0.0
         self.progress: Progress | None = None  # of a sync that a search waits for
 
@@ -106,8 +106,8 @@ class OpenIndex:
 
     def release(self) -> None:
         """Close the files of the index; the next use opens them again, with the same model."""
-        self._stop_background()
-        self._believed = (None, 0.0)
+        self._background.stop()
+        self._look_again()
         if self._index is not None:
             self._index.close()
             self._index = None
@@ -181,6 +181,7 @@ class OpenIndex:
         """The folders that are searched."""
         extra_paths = self.config.index.extra_paths
         with Folder(self._root) as folder, Roots(folder, extra_paths) as roots:
+            roots.listings = self._listings
             yield roots
 
     def sync(self, progress: Progress | None = None) -> SyncReport:
@@ -206,9 +207,11 @@ class OpenIndex:
 
         An index that cannot be written is searched as it is.
         """
-        self._last_question = now = clocks.monotonic()
-        written = last_write(self._root)
-        if self._index is not None and self._believed[0] == written and now < self._believed[1]:
+        now = clocks.monotonic()
+        if (written := last_write(self._root)) != self._written or now > self._listed_until:
+            self._look_again()
+            self._written, self._listed_until = written, now + _LISTED_SECONDS
+        elif self._index is not None and now < self._believed_until:
             return ()
         try:
             report = self._sync_with(roots, self.progress, self._patience(seconds))
@@ -220,9 +223,13 @@ class OpenIndex:
             return (f"{error.message} What changed since then is not found yet.",)
         is_new = report.indexed or report.removed or report.warnings
         if report.files > _MANY_FILES and not is_new:
-            for_seconds = min(_BELIEVED_SECONDS * report.files, _MAX_BELIEVED_SECONDS)
-            self._believed = (written, clocks.monotonic() + for_seconds)
+            self._believed_until = clocks.monotonic() + _BELIEVED_SECONDS
         return report.warnings
+
+    def _look_again(self) -> None:
+        """Have the next sync list all folders."""
+        self._believed_until = 0.0
+        self._listings.clear()
 
     def read_again(self, paths: Collection[str]) -> bool:
         """Mark files as stale that differ from the index although their stamps are the same.
@@ -230,7 +237,7 @@ class OpenIndex:
         False if that would change nothing: they were marked before, or the index cannot be written.
         """
         index = self.open()
-        self._believed = (None, 0.0)
+        self._look_again()
         known = index.files()
         doubtful = [path for path in paths if path not in known or known[path].digest]
         try:
@@ -241,17 +248,11 @@ class OpenIndex:
             return False
         return bool(doubtful)
 
-    def keep_up(self) -> bool:
-        """Index files that changed, if the index is open; never fails.
-
-        False right after a search: the next one may be near and syncs itself. Try again later.
-        """
-        if clocks.monotonic() - self._last_question < _CLOSE_SECONDS:
-            return False
+    def keep_up(self) -> None:
+        """Index files that changed, if the index is open; never fails."""
         with self.exclusive(), suppress(MemolithError):
             if self._index is not None:
                 self.sync_now()
-        return True
 
     def status(self, *, ask_model: bool = True) -> IndexStatus:
         """How many files the index has to catch up with, and whether the model answers."""
@@ -268,6 +269,7 @@ class OpenIndex:
         from memolith.index.database import has_index, is_damaged
 
         folder = self.place.folder
+        self._look_again()
         with self.roots() as roots:
             on_disk, warnings = roots.discover()
         nothing = IndexStatus(
@@ -327,11 +329,12 @@ class OpenIndex:
 
     def _patience(self, seconds: float = math.inf) -> Patience:
         """That of a search, which waits at most so long for files and does not wait for a slow model."""
-        embedding_seconds = 0.0 if self._background.is_alive() else _MAX_EMBEDDING_SECONDS
+        embedding_seconds = 0.0 if self._background.is_at_work() else _MAX_EMBEDDING_SECONDS
         return Patience(clocks.monotonic() + seconds, max(0.0, min(embedding_seconds, seconds)))
 
     def _sync(self, progress: Progress | None = None, patience: Patience = PATIENT) -> SyncReport:
         """Index what has changed."""
+        self._look_again()
         with self.roots() as roots:
             return self._sync_with(roots, progress, patience)
 
@@ -340,7 +343,7 @@ class OpenIndex:
         if self.model.is_slow and patience.is_search:
             embedder = None
         if not patience.is_search:
-            self._stop_background()  # two would embed the same chunks
+            self._background.stop()  # two would embed the same chunks
         sources = self._sources(roots, self.open_word_vectors())
         return sync(sources, self.open(), embedder, progress, patience)
 
@@ -348,7 +351,7 @@ class OpenIndex:
         """Embed chunks without a vector in the background; says how many there are."""
         if self.embedder is None:
             return ()
-        index, is_at_work = self.open(), self._background.is_alive()
+        index, is_at_work = self.open(), self._background.is_at_work()
         # The background also indexes its vectors: until then words alone find those chunks.
         if not (is_at_work or index.without_vector(1)):
             return self._refused() if self.model.is_slow else ()
@@ -359,10 +362,6 @@ class OpenIndex:
         why = f" {self._background.problem}" if self._background.problem else ""
         count = f"{waiting:,}" if waiting else "Some"
         return (f"{count} chunks are found by words only until they are embedded.{why}",)
-
-    def _stop_background(self) -> None:
-        self._background.stop()
-        self._background = Background(self._embed_in_background, self._background.problem)
 
     def _embed_in_background(self, is_stopped: Callable[[], bool]) -> str:
         warnings: list[str] = []

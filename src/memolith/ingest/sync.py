@@ -56,15 +56,6 @@ class Patience:
         """Whether somebody waits for an answer: vectors may follow."""
         return self.embedding_seconds < math.inf
 
-    @property
-    def is_short(self) -> bool:
-        """Whether the answer has a deadline."""
-        return self.until < math.inf
-
-    def is_over(self) -> bool:
-        """Whether the deadline has passed."""
-        return monotonic() > self.until
-
 
 PATIENT = Patience()
 
@@ -101,7 +92,7 @@ def sync(
             # Texts are sent when all files are in the index: a mark in one of them counts in all.
             is_here = embedder is not None and not embedder.is_remote
             work = Work(sources, index, embedder if is_here else None, known, patience)
-            work.take_in(changed, progress)
+            work.take_in(changed, progress or (lambda done, total: None))
             indexed, chunks = work.indexed, work.chunks
             overtaken |= work.overtaken
             warnings += work.warnings

@@ -5,6 +5,7 @@ If only the end of a file is new, as after every write, only that is cut.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -64,24 +65,22 @@ class Work:
     changes: list[FileChange] = field(default_factory=list)  # not stored yet
     new: list[IndexedChunk] = field(default_factory=list)  # what of these the index does not have
 
-    def take_in(self, changed: Mapping[str, Stamp], progress: Progress | None = None) -> None:
+    def take_in(self, changed: Mapping[str, Stamp], progress: Progress) -> None:
         """Cut these files, and put what is new into the index; the rest when the time is up is left."""
         files = list(changed.items())
-        if self.patience.is_short:
+        if self.patience.until < math.inf:
             files.sort(key=lambda file: -file[1][2])  # the newest first
         for number, (path, stamp) in enumerate(files):
-            if number and self.patience.is_over():
+            if number and clock.monotonic() > self.patience.until:
                 left = len(files) - number
                 self.warnings.append(
                     f"{left:,} changed files are not indexed yet: what is new in them is not found."
                 )
                 break
-            if progress is not None:  # before a file: a large one takes a minute
-                progress(number, len(files))
+            progress(number, len(files))  # before a file: a large one takes a minute
             self._add(path, stamp)
         self._store()
-        if progress is not None and changed:
-            progress(len(changed), len(changed))
+        progress(len(files), len(files))
 
     def _add(self, path: str, stamp: Stamp) -> None:
         data, known = self._read(path, stamp), self.known.get(path)
@@ -95,7 +94,7 @@ class Work:
         if items is not None:
             self.indexed += 1
             self.chunks += len(items)
-        most = _CHUNKS_IN_A_HURRY if self.patience.is_short else _CHUNKS_AT_ONCE
+        most = _CHUNKS_IN_A_HURRY if self.patience.until < math.inf else _CHUNKS_AT_ONCE
         waiting = sum([len(change.chunks or ()) for change in self.changes])
         if waiting >= most or len(self.changes) >= _FILES_AT_ONCE:
             self._store()
@@ -132,7 +131,7 @@ class Work:
                 f" {MAX_FILE_BYTES:,} are not indexed. Split it, or move it out of the memory."
             )
             if path in self.known:
-                self.overtaken.update(self.index.replace_files([as_seen(self.known, path)]))
+                self.changes.append(as_seen(self.known, path))
             return None
         try:
             return self.sources.roots.read(path)  # None: deleted since it was listed
