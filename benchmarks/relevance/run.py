@@ -41,7 +41,7 @@ def life() -> Iterator[Memory]:
     clock = Clock("UTC", now=lambda: now[0])
     settings = {"dream.track": False}
     with TemporaryDirectory() as root, Memory(root, settings=settings, clock=clock) as memory:
-        for ago, category, text in _rows("memory.tsv"):
+        for ago, category, text in rows("memory.tsv"):
             now[0] = TODAY - timedelta(days=int(ago))
             memory.remember(text, category=category)
         now[0] = TODAY
@@ -51,7 +51,7 @@ def life() -> Iterator[Memory]:
 def questions() -> list[Asked]:
     """All of them, in their order."""
     found, counts, is_later = list[Asked](), {True: 0, False: 0}, False
-    for question, *answer in _rows("questions.tsv"):
+    for question, *answer in rows("questions.tsv"):
         if question == LATER:
             is_later = True
             continue
@@ -67,7 +67,8 @@ def weak(memory: Memory, asked: list[Asked]) -> list[bool]:
     return [memory.search(one.question).weak for one in asked]
 
 
-def _rows(name: str) -> Iterator[list[str]]:
+def rows(name: str) -> Iterator[list[str]]:
+    """The rows of a table beside this file."""
     for line in (HERE / name).read_text("utf-8").splitlines():
         if not line.startswith("#"):
             yield line.split("\t")

@@ -78,6 +78,12 @@ def _pieces(
     return pieces
 
 
+def _hides_everything(hit: Hit) -> bool:
+    """Whether nothing but titles is left of the text."""
+    lines = filter(str.strip, hit.text.split("\n"))
+    return HIDDEN in hit.text and all(HIDDEN in line or line.startswith("#") for line in lines)
+
+
 def _lines_that_help(
     hit: Hit, asked: Asked, past: Collection[str]
 ) -> Iterator[tuple[Hit, tuple[str, ...]]]:
@@ -88,7 +94,7 @@ def _lines_that_help(
     told = filter(None, (read_line(line.strip()) for line in hit.text.split("\n")))
     is_record = hit.category == "compaction"  # else those of the long memory say whose words
     lines = [line for line in told if line.ids and (is_record or line.said_by)]
-    if not lines:
+    if not lines and not _hides_everything(hit):
         yield hit, ()
     # One that is near by its meaning alone is told whole, but not if what was found may be hidden.
     about = [line for line in lines if asked.share(line.text)]
@@ -108,7 +114,7 @@ def _line(hit: Hit, asked: Asked, *, cited: bool) -> str:
     before = f"- [{quoted_line(kind, 40)}]{f' {hit.role}:' if hit.role else ''}"
     text = hit.text[:_LOOKED_AT].strip()
     if "\n" not in text:
-        text = excerpt(one_line(text), asked.words, _MOST_CHARS_OF_A_HIT)
+        text = excerpt(one_line(_MARKER.sub("", text)), asked.words, _MOST_CHARS_OF_A_HIT)
         return f"{before} {quoted_line(text, _MOST_CHARS_OF_A_HIT)} {mark}"
     # Markdown says something by its lines. Each is marked: none can pretend to be a line of ours.
     if not hit.record_id:  # a record is one thing
@@ -119,6 +125,7 @@ def _line(hit: Hit, asked: Asked, *, cited: bool) -> str:
 
 
 _BULLET = re.compile(r"[-*+•]\s+\S")
+_MARKER = re.compile(r"^[-*+•]\s+(?=\S)")
 _SHARE_OF_BEST = 0.5  # items that share half as much with the question as the best one stay
 # Shown before the first word that was asked for.
 _BEFORE = 60

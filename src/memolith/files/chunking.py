@@ -1,7 +1,7 @@
 """Cut a file into chunks: a record, a chat message, or a piece of Markdown.
 
 Markdown is cut at headings first, then between paragraphs, then between lines; only a line that is
-longer than a chunk is cut inside. Every line that is not blank is in some chunk, but for front
+longer than a chunk is cut inside. Items of a list that say something each are chunks of their own. Every line that is not blank is in some chunk, but for front
 matter: of it title, aliases and tags are words of each chunk, and the day is its day.
 """
 
@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date
-from itertools import chain
+from itertools import chain, islice
 
 from memolith.files import layout
 from memolith.files.chat_log import turn_chunks
@@ -27,7 +27,7 @@ from memolith.text.lines import read_line, read_promoted
 from memolith.types import Record
 
 # Part of every file's digest in the index: after a change of this number all files are cut again.
-CUT = 12
+CUT = 13
 
 # Bookkeeping of jobs. `trim.archive_path` may name a file below memory/, which is searched.
 _JOB_MARKS = (TRAILER, b"memolith:", b"## Compacted on ")
@@ -38,6 +38,9 @@ _JOB_MARK = re.compile(
 _TITLE = re.compile(r" {0,3}(#{1,6})[ \t]+(.*)")
 _ANY_TITLE = re.compile(rb"^ {0,3}#{1,6}[ \t]", re.MULTILINE)
 _FENCE = re.compile(r" {0,3}(```|~~~)")
+_ITEM = re.compile(r" *[-*+•][ \t]+\S")
+# Shorter items are words of one list ("- eggs"), not statements.
+_MIN_STATEMENT_BYTES = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,12 +235,17 @@ def _prose_chunks(
 ) -> Iterator[Chunk]:
     is_long_memory = layout.is_long_memory(common.path, data)
     for above, own, section in _sections(lines):
-        pieces = ((piece, broken) for run, broken in _runs(section) for piece in _pieces(run, size))
-        for number, (piece, is_broken) in enumerate(pieces):
+        pieces = (
+            (piece, intro, broken)
+            for run, broken in _runs(section)
+            for part, intro in _statements(run)
+            for piece in _pieces(part, size)
+        )
+        for number, (piece, intro, is_broken) in enumerate(pieces):
             for begin, end in _split_if_long(data, piece[0].offset, piece[-1].end, size):
                 text = data[begin:end].decode(errors="replace")
                 is_first = not number and begin == piece[0].offset  # it begins with its own title
-                heading = f"{common.heading} {above if is_first else own}"
+                titles = " > ".join(filter(None, (above if is_first else own, intro)))
                 yield replace(
                     common,
                     text=text,
@@ -245,7 +253,7 @@ def _prose_chunks(
                     last_line=piece[-1].number,
                     offset=begin,
                     size=end - begin,
-                    heading=heading.strip(),
+                    heading=f"{common.heading} {titles}".strip(),
                     channel=common.channel or (_channel(text) if is_long_memory else ""),
                     # A broken record may have been meant to be secret, and we cannot tell.
                     sensitivity="secret" if is_broken else common.sensitivity,
@@ -307,6 +315,66 @@ def _end_of_broken(section: list[Line], at: int) -> int:
         if at == len(section) or not (rest := section[at].data.lstrip()) or rest.startswith(b"- "):
             return at
     return at + 1
+
+
+def _statements(run: list[Line]) -> Iterator[tuple[list[Line], str]]:
+    """The items of lists, each with the line that introduces them, and the text between the lists.
+
+    Titles and that line are also part of the first item. Text with code stays whole.
+    """
+    if any(_FENCE.match(line.text) for line in run):
+        yield run, ""
+        return
+    text: list[Line] = []
+    at = 0
+    while at < len(run):
+        items = _items(run, at)
+        end = at + max(1, sum(map(len, items)))
+        if _are_statements(items):
+            begin, intro = _introduction(text)
+            yield text[:begin], ""
+            yield text[begin:] + items[0], ""
+            yield from ((item, intro) for item in items[1:])
+            text = []
+        else:
+            text += run[at:end]
+        at = end
+    yield text, ""
+
+
+def _items(run: list[Line], at: int) -> list[list[Line]]:
+    """The items of the list that begins at this line, with what is nested in them; none for other lines."""
+    items: list[list[Line]] = []
+    after_blank = False
+    depth = len(run[at].text) - len(run[at].text.lstrip(" "))
+    for line in islice(run, at, None) if _ITEM.match(run[at].text) else ():
+        indent = len(line.text) - len(line.text.lstrip(" "))
+        if indent <= depth + 1 and _ITEM.match(line.text):
+            items.append([line])
+        elif items and (not line.text.strip() or indent > depth or not after_blank):
+            items[-1].append(line)
+        else:
+            break
+        after_blank = not line.text.strip()
+    return items
+
+
+def _are_statements(items: list[list[Line]]) -> bool:
+    """Whether the items of a list say something each; "eggs" and "milk" are words of one statement."""
+    size = sum(len(item[0].data) for item in items)
+    return len(items) > 1 and size >= _MIN_STATEMENT_BYTES * len(items)
+
+
+def _introduction(text: list[Line]) -> tuple[int, str]:
+    """Where the lines begin that introduce the list below: titles, or a line with a colon; and that line."""
+    full = [at for at, line in enumerate(text) if line.text.strip()]
+    begin, intro = len(text), ""
+    if full and text[full[-1]].text.rstrip().endswith(":"):
+        begin = full.pop()
+        intro = text[begin].text.strip(" \t:")
+    if all(_TITLE.match(text[at].text) for at in full):
+        begin = 0
+    return begin, intro
 
 
 def _pieces(lines: list[Line], size: ChunkSize) -> Iterator[list[Line]]:

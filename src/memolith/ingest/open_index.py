@@ -195,7 +195,9 @@ class OpenIndex:
         """Delete the index and make it again from the files."""
         with self.exclusive():
             self.retry(lambda: self.open().clear())
-            return self.sync(progress)
+            report = self.sync(progress)
+            # All of it is new, whether this process or another one was first to index a file.
+            return replace(report, indexed=report.files, chunks=self.open().stats().chunks)
 
     def sync_now(self) -> None:
         """Index files that we changed; like a search, it does not wait long for vectors."""
