@@ -131,7 +131,7 @@ def test_a_proposal_of_another_place_is_applied_there(
     memory.jobs.extract_experiences()
     memory.jobs.compact()
     later = Memory(root, clock=clock)
-    for report in reversed(later.jobs.list()):  # the other way round experiences are planned again
+    for report in later.jobs.list():  # the other way round experiences are planned again
         later.jobs.apply(report.id)
     assert Path(root, SUMMARIES).exists()
     assert Path(root, LEARNED).exists()

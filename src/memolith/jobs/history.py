@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import fields, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, get_args
 
 from memolith.errors import JobNotFoundError, MemolithError
@@ -36,13 +36,15 @@ _BYTES = ("utf-8", "surrogateescape")  # any byte survives, and ordinary text st
 
 
 def new_job_id(folder: Folder, job: str, now: datetime) -> str:
-    """An id that no job or proposal has: the time and the job's name."""
-    name = base = f"{now:%Y%m%dT%H%M%S}.{now.microsecond // 1000:03d}Z-{job}"
-    number = 1
-    while any(folder.stamp(f"{place}/{name}.json") is not None for place in FOLDERS):
-        number += 1
-        name = f"{base}-{number}"
-    return name
+    """The time and the job's name; no two jobs have the same time, so ids are in the order of jobs."""
+    names = {_name(path) for path in _paths(folder)}
+    while any(name.startswith(f"{_moment(now)}-") for name in names):
+        now += timedelta(milliseconds=1)
+    return f"{_moment(now)}-{job}"
+
+
+def _moment(time: datetime) -> str:
+    return f"{time:%Y%m%dT%H%M%S}.{time.microsecond // 1000:03d}Z"
 
 
 def job_path(report: JobReport) -> str:
