@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from memolith.results import Hit, Passage
 
 
+@gate.checks_types
 class Store:
     """One agent's files. `Memory` adds finding and jobs."""
 

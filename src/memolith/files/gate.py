@@ -31,11 +31,12 @@ if TYPE_CHECKING:
 Class = TypeVar("Class")
 
 # The types of arguments that are checked, as annotations spell them.
-_KINDS: Mapping[str, tuple[type, str]] = {
+_KINDS: Mapping[str, tuple[type | tuple[type, ...], str]] = {
     "str": (str, "text"),
     "SessionKind": (str, "text"),
     "bool": (bool, "True or False"),
     "int": (int, "a whole number"),
+    "float": ((int, float), "a number"),
     "Mapping": (Mapping, "a mapping"),
     "Callable": (Callable, "a function"),  # type: ignore[dict-item]
     "Progress": (Callable, "a function"),  # type: ignore[dict-item]
@@ -198,7 +199,7 @@ def _check(name: str, value: object, kind: str) -> None:
     of, words = _KINDS[kind]
     if not isinstance(value, of) or (isinstance(value, bool) and of is not bool):
         raise RefusedError(f"The {name} is not {words} but {value!r:.60}.")
-    if isinstance(value, int) and abs(value) > _MAX_NUMBER:
+    if of is int and isinstance(value, int) and abs(value) > _MAX_NUMBER:
         raise RefusedError(f"The {name} is larger than any number that makes sense.")
 
 
