@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import time
 from typing import TYPE_CHECKING
 
 import pytest
 
+from memolith.hosts import check
 from tests.hosts.conftest import PROGRAM
 from tests.hosts.test_install import HOSTS
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.hosts.conftest import User
 
 
@@ -80,3 +85,24 @@ def test_a_command_that_is_gone_or_silent_is_seen(user: User) -> None:
     assert any("cannot be started" in message for message in found(user, "VS Code"))
     path.write_text(working.replace(PROGRAM, "/bin/true"))
     assert any("answered no request" in message for message in found(user, "VS Code"))
+
+
+def test_a_wrapper_that_leaves_a_silent_child_is_given_up_and_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(check, "_MAX_SECONDS", 1.0)
+    monkeypatch.setattr(check, "_LEAVE_SECONDS", 0.2)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    wrapper, child = tmp_path / "wrapper", tmp_path / "child"
+    wrapper.write_text(f"#!/bin/sh\nsleep 1000 &\necho $! > {child}\n")
+    wrapper.chmod(0o755)
+    begun = time.monotonic()
+    assert check._request_problem(str(wrapper)).endswith("did not answer within 1 seconds")
+    assert time.monotonic() - begun < 10
+    assert _state_of(child.read_text()) in ("", "Z")
+
+
+def _state_of(process: str) -> str:
+    """Its state, "" if it is gone; Z if it has ended and nobody has asked."""
+    shown = subprocess.run(["ps", "-o", "stat=", "-p", process], capture_output=True, check=False)
+    return shown.stdout.decode().strip()[:1]

@@ -78,7 +78,7 @@ def test_of_960_kinds_of_requests_only_the_legal_one_passes(
     ],
 )
 def test_each_refusal_has_its_status_and_says_what_to_do(
-    client: TestClient, headers: dict[str, str], status: int
+    client: TestClient, headers: dict[str, str], status: int, root: str
 ) -> None:
     raw = {name: value.encode("latin-1") for name, value in headers.items()}
     answer = client.post(
@@ -86,6 +86,7 @@ def test_each_refusal_has_its_status_and_says_what_to_do(
     )
     assert answer.status_code == status
     assert set(answer.json()["error"]) == {"kind", "message", "hint"}
+    assert root not in answer.text
 
 
 def test_a_header_that_stands_twice_is_refused(client: TestClient) -> None:

@@ -255,8 +255,12 @@ def test_the_command_makes_shows_and_removes_tokens(home: Path) -> None:
         written = httpx2.post(f"{server.url}/api/v1/records", json=FACT, headers=header, timeout=60)
         assert written.status_code == 201
         assert len(Memory(profile="ana").records()) == 1
+    again = program("token", "add", "ana")
+    assert "ana has a token already" in again.err
+    assert "memolith token add ana --rotate" in again.err
     assert "ana" in program("token", "list").out
     assert "records=9" in program("token", "list").out
+    assert program("token", "add", "ana", "--rotate").out.strip() != made["token"]
     assert program("token", "remove", "ana").code == 0
     assert read_grants(str(home / FILE)) == []
     assert program("token", "remove", "ana").code != 0

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from memolith.cli import output
 from memolith.cli.options import Call, Steps, UsageError, command
-from memolith.errors import ConfigError, MemolithError
+from memolith.errors import ConfigError, MemolithError, RefusedError
 
 if TYPE_CHECKING:
     from memolith.config.setting import Value
@@ -240,14 +240,14 @@ def token(
     one.
 
     One server answers for many profiles of its user: `add` makes a token for a profile, with limits if they are
-    given. Who shows it, over REST or MCP, uses that profile and no other. It is shown once; another `add`
+    given. Who shows it, over REST or MCP, uses that profile and no other. It is shown once; `add --rotate`
     replaces it.
 
     Options:
         [add|remove|list]  the tokens of further profiles
         [NAME]  of a profile; with add, it may be new
         --header  as the header of a request
-        --rotate  make a new one
+        --rotate  make a new one; the one before is refused from then on
         --max-requests N  with add: requests a minute
         --max-records N  with add: records and notes
         --max-bytes N  with add: bytes of Markdown and chats
@@ -271,8 +271,8 @@ def token(
 
         profile, loaded = call.load({}, use_default=True)
         home, store = profile.home, loaded.config.store
+        grants = tokens.read_grants(os.path.join(home, tokens.FILE))
         if choice == "list":
-            grants = tokens.read_grants(os.path.join(home, tokens.FILE))
             yield tokens.Granted(tuple(grants))
             output.listing(grants, "profile limits")
             if not grants:
@@ -286,6 +286,10 @@ def token(
             yield tokens.Removed(profile=name)
             output.report("Removed", f"the token of {name}")
             return
+        if not rotate and any(one.profile == name for one in grants):
+            message = f"{name} has a token already. Nothing was changed."
+            hint = f"To replace it: memolith token add {name} --rotate"
+            raise RefusedError(message, hint=hint)
         named = copy(call)
         named.profile, named.root = name, None
         with named.open(create=True) as memory:

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import json
 import os
+import signal
+import socket
 import subprocess
-import threading
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from importlib import resources
 
+from memolith.clock import monotonic
 from memolith.errors import MemolithError
 from memolith.hosts.catalog import Host
 from memolith.hosts.entries import OURS, starts_memolith, switched_off
 from memolith.hosts.install import Installations, setting
 from memolith.jobs.reports import Check
 
-_MAX_SECONDS = 30.0
-_ASKED = (resources.files("memolith.hosts") / "request.jsonl").read_text("utf-8")
+_MAX_SECONDS, _LEAVE_SECONDS = 30.0, 3.0
+_ASKED = (resources.files("memolith.hosts") / "request.jsonl").read_bytes()
 
 
 def check_installed(host: Host, installed: Installations) -> list[Check]:
@@ -63,32 +65,47 @@ def _problems(host: Host, folder: str) -> Iterator[tuple[str, str]]:
 @cache  # most hosts have the same entry
 def _request_problem(*words: str) -> str:
     """Why a command answers no request; "" if it does."""
-    pipe, home = subprocess.PIPE, os.path.expanduser("~")
+    ours, theirs = socket.socketpair()
+    with ours:
+        with theirs:
+            try:
+                server = subprocess.Popen(  # noqa: S603 - the command that the host itself runs
+                    words,
+                    stdin=theirs.fileno(),
+                    stdout=theirs.fileno(),
+                    stderr=subprocess.DEVNULL,
+                    cwd=os.path.expanduser("~"),
+                    start_new_session=True,
+                )
+            except OSError as error:
+                return f"{words[0]} cannot be started: {error.strerror}"
+        problem = _answer_problem(ours)
+    with suppress(subprocess.TimeoutExpired):
+        server.wait(_LEAVE_SECONDS)  # it ends with its input
+    with suppress(ProcessLookupError):
+        os.killpg(server.pid, signal.SIGKILL)  # with what it has left behind
+    server.wait()
+    return problem and f"{words[0]} {problem}"
+
+
+def _answer_problem(server: socket.socket) -> str:
+    until, data = monotonic() + _MAX_SECONDS, b""
     try:
-        server = subprocess.Popen(  # noqa: S603 - the command that the host itself runs
-            words, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True, cwd=home
-        )
-    except OSError as error:
-        return f"{words[0]} cannot be started: {error.strerror}"
-    watch = threading.Timer(_MAX_SECONDS, server.kill)
-    watch.start()
-    is_well = False
-    with suppress(BrokenPipeError), server:  # which closes its input: it ends by that
-        assert server.stdin  # noqa: S101 - for the type checker
-        assert server.stdout  # noqa: S101
-        server.stdin.write(_ASKED)
-        server.stdin.flush()
-        is_well = any(map(_is_answer, server.stdout))
-    is_late = not watch.is_alive()
-    watch.cancel()
-    if is_well:
-        return ""
-    if is_late:
-        return f"{words[0]} did not answer within {_MAX_SECONDS:g} seconds"
-    return f"{words[0]} was started and answered no request"
+        server.sendall(_ASKED)
+        while not any(map(_is_answer, data.splitlines())):
+            server.settimeout(max(0.01, until - monotonic()))
+            piece = server.recv(65_536)
+            if not piece:
+                return "was started and answered no request"
+            data += piece
+    except TimeoutError:
+        return f"did not answer within {_MAX_SECONDS:g} seconds"
+    except OSError:
+        return "was started and answered no request"
+    return ""
 
 
-def _is_answer(line: str) -> bool:
+def _is_answer(line: bytes) -> bool:
     with suppress(ValueError):
         answer = json.loads(line)
         return isinstance(answer, dict) and answer.get("id") == 2 and "result" in answer

@@ -211,8 +211,8 @@ class Installations:
 
     def _files(self, host: Host, program: Program) -> list[tuple[str, Part, int]]:
         """The files of a host, what of them is ours, and how many folders may be there for it."""
-        folder, parts = self.folder(host), host.files(program)
-        return [(os.path.join(folder, name), part, name.count("/")) for name, part in parts.items()]
+        folder, parts = self.folder(host), host.files(program).items()
+        return [(os.path.join(folder, name), part, name.count("/") + 1) for name, part in parts]
 
     def _backup(self, host: Host, path: str) -> str:
         name = f"{host.name}-{_digest(path.encode())[:8]}-{os.path.basename(path)}"
@@ -229,7 +229,7 @@ class Installations:
         if state:
             atomic_write.write_elsewhere(path, json.dumps(state, indent=2).encode() + b"\n")
         else:
-            atomic_write.remove_elsewhere(path)
+            atomic_write.remove_elsewhere(path, 1)
 
 
 def install_skill(folder: str) -> SkillText:

@@ -101,7 +101,7 @@ def error_answer(
 ) -> Answer:
     """The answer to a request that failed, in the form that callers of this path expect.
 
-    `root` is the folder of the memory: commands in hints lead to it. `sent` is the body, if it is known.
+    `root` is the folder of the memory: commands in hints lead to it, unless it is "". `sent` is the body, if it is known.
     """
     status = status_of(error)
     detail = detail_of(error, root)
@@ -121,7 +121,8 @@ def detail_of(error: Exception, root: str) -> dict[str, str]:
     """What the caller is told, commands for this folder; of a bug, nothing but that it was one."""
     if not isinstance(error, MemolithError):
         return {"kind": "bug", "message": "The server failed.", "hint": "Its log says how."}
-    detail = {"kind": error.kind, "message": error.message, "hint": leading_to(root, error.hint)}
+    hint = leading_to(root, error.hint) if root else error.hint
+    detail = {"kind": error.kind, "message": error.message, "hint": hint}
     if isinstance(error, VersionConflictError):
         detail |= {"given": error.given, "current": error.current}
     return detail

@@ -151,7 +151,9 @@ class Guard:
     async def _refuse(
         self, error: MemolithError, scope: Scope, receive: Receive, send: Send
     ) -> None:
-        await error_answer(error, scope["path"], self._memory.root)(scope, receive, send)
+        # Who shows no token is not told where the memory is.
+        root = "" if isinstance(error, RequestError) and error.status == 401 else self._memory.root
+        await error_answer(error, scope["path"], root)(scope, receive, send)
 
     async def _listen(self, app: ASGIApp, request: Request, send: Send) -> None:
         """A stream is open as long as its caller may listen, and comes to a proper end."""
