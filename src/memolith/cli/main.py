@@ -12,6 +12,7 @@ from importlib import import_module
 import click
 
 from memolith.cli import options, output
+from memolith.config.setting import nearest
 from memolith.errors import ConfigError, MemolithError
 
 # By what they are for, in the order in which help shows them: the module, the name, one line of help.
@@ -130,20 +131,20 @@ def _with_hint(error: click.UsageError) -> options.UsageError:
     click's own suggestions know only commands that are loaded, and see --help in --channel.
     """
     ctx = error.ctx or click.Context(memolith)
-    command = ctx.command
-    hint, near = f"See: {ctx.command_path} --help", ""
-    if isinstance(command, click.Group) and ctx.parent:
-        hint = f"Use one of {', '.join(command.commands)}."
-    if isinstance(error, click.NoSuchCommand) and isinstance(command, click.Group):
-        near = options.nearest(error.command_name, command.list_commands(ctx))
-    elif isinstance(error, click.NoSuchOption):
-        names = (name[2:] for param in command.params for name in param.opts if name[:2] == "--")
-        near = options.nearest(error.option_name.lstrip("-"), names)
-        near = near and f"--{near}"
+    command, near = ctx.command, ""
+    hint = f"See: {ctx.command_path} --help"
+    if isinstance(error, click.NoSuchOption):
+        near = nearest(
+            error.option_name, (name for one in command.params for name in one.opts), 0.7
+        )
         text = (
             "If it is text, put -- before it" if ctx.parent else "Options of one command follow it"
         )
-        hint = f"{text}. See: {ctx.command_path} --help"
+        hint = f"{text}. {hint}"
+    elif isinstance(command, click.Group):
+        names = [*command.commands] or command.list_commands(ctx)
+        near = nearest(getattr(error, "command_name", ""), names)
+        hint = f"Use one of {', '.join(names)}." if ctx.parent else hint
     if near:
         hint = f"Did you mean {near}?"
     is_value = isinstance(error, click.BadParameter)

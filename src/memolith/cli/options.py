@@ -36,6 +36,7 @@ import click
 from memolith import __version__
 from memolith.cli import output
 from memolith.config.load import open_profile, settings_from_flags
+from memolith.config.setting import nearest
 from memolith.errors import MemolithError, RefusedError
 from memolith.text.wording import leading
 from memolith.types import Plain
@@ -212,13 +213,6 @@ def read_metadata(pairs: Iterable[str]) -> dict[str, object]:
     return metadata
 
 
-def nearest(word: str, known: Iterable[str]) -> str:
-    """The known word that is most like this one, or ""."""
-    import difflib
-
-    return next(iter(difflib.get_close_matches(word[:40], list(known), n=1)), "")
-
-
 def suggestion(word: str, known: Iterable[str]) -> str:
     """The known word that was probably meant; if none is like it, all of them."""
     names = list(known)
@@ -238,27 +232,13 @@ class _Choice(click.Choice[str]):
         return f"Use one of {', '.join(self.choices)}."
 
 
-class _Number(click.ParamType[Any]):
-    """A number of some form; anything else is an error that says what was expected."""
-
-    name = "number"
-
-    def __init__(self, form: str, expected: str, kind: type = int) -> None:
-        self._form, self._expected, self._kind = re.compile(form, re.ASCII), expected, kind
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """The value that was read."""
-        if not self._form.fullmatch(str(value)):
-            self.fail(f"expected {self._expected}, not {value[:40]!a}.", param, ctx)
-        return self._kind(value)
-
-
 # What the values of options are, by what help calls them; others are texts.
-_TYPES = {
-    "N": _Number(r"\d{1,18}", "0, 1, 2 …"),
-    "LINE": _Number(r"0*[1-9]\d{0,17}", "1, 2, 3 …"),  # as editors count them
-    "SECONDS": _Number(r"(?=.*[1-9])\d{1,9}(\.\d{,9})?", "seconds, such as 0.5 or 10", float),
-    "FRACTION": _Number(r"[+-]?\d*\.?\d+(e-?\d+)?", "a number from 0 to 1", float),
+_MAX_NUMBER = 10**18
+_TYPES: Mapping[str, click.ParamType[Any]] = {
+    "N": click.IntRange(0, _MAX_NUMBER),
+    "LINE": click.IntRange(1, _MAX_NUMBER),  # as editors count them
+    "SECONDS": click.FloatRange(0, 10**9, min_open=True),
+    "FRACTION": click.FloatRange(0, 1),
 }
 
 

@@ -18,7 +18,6 @@ from io import StringIO, TextIOWrapper
 from operator import attrgetter
 from typing import Any, TextIO
 
-from memolith.clock import monotonic
 from memolith.errors import StorageError
 from memolith.text.cleaning import clean, one_line, spelled
 from memolith.types import Plain, Progress, wire_names
@@ -32,7 +31,6 @@ _BOM, _UTF16_MARKS = b"\xef\xbb\xbf", (b"\xff\xfe", b"\xfe\xff")
 _MIN_COLUMNS = 12  # of the last column of a table, if its texts are as long
 _MAX_CELL = 34  # in a pipe, a wider cell does not push those of other rows to the right
 _DELAY_SECONDS = 0.5  # work that takes less has no bar
-_LOOK_SECONDS = 0.1
 _PLAIN = "\033[0m"
 _MAX_QUESTION_CHARS, _MAX_QUESTION_WORDS = 2_000, 32
 _SPACE = re.compile(r"(\s+)")
@@ -208,7 +206,6 @@ def table(rows: Iterable[Sequence[object]], heads: str = "") -> None:
 
 
 def _table_on_terminal(cells: Sequence[Sequence[str]], heads: Sequence[str]) -> None:
-    from rich.cells import cell_len
     from rich.console import Console
     from rich.table import Table
 
@@ -216,13 +213,11 @@ def _table_on_terminal(cells: Sequence[Sequence[str]], heads: Sequence[str]) -> 
     look: Any = {"box": None, "expand": True, "pad_edge": False, "padding": (0, 2, 0, 0)}
     made = Table(**look, header_style="dim", show_header=bool(heads))
     *names, last = heads or [""] * len(cells[0])
-    most = console.width // 2
-    widths = [max(map(cell_len, column)) for column in zip(heads or cells[0], *cells, strict=True)]
-    room = console.width - sum(min(width, most) + 2 for width in widths[:-1])
     for name in names:
-        made.add_column(name, overflow="fold", max_width=most)
-    room = max(room, min(_MIN_COLUMNS, widths[-1]))
-    made.add_column(last, no_wrap=True, overflow="ellipsis", width=room)
+        made.add_column(name, overflow="fold", max_width=console.width // 2)
+    longest = max(len(row[-1]) for row in cells)
+    room = min(_MIN_COLUMNS, longest)
+    made.add_column(last, no_wrap=True, overflow="ellipsis", ratio=1, width=room)
     for row in cells:
         made.add_row(*row)
     console.print(made)
@@ -328,48 +323,30 @@ def progress(label: str, unit: str = "") -> Iterator[Progress]:
     Yields a function to call with the number of units that are done and of all; until it is called,
     the bar shows only that something goes on.
     """
-    steps = [0, 0]
+    if not is_styled(sys.stderr):
+        yield lambda done, total: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
+    detail = TextColumn("{task.fields[detail]}")
+    columns = TextColumn("{task.description}"), BarColumn(None), detail, TimeRemainingColumn()
+    bar = Bar(*columns, console=Console(stderr=True), transient=True, expand=True)
+    task = bar.add_task(label, total=None, detail="")
 
     def update(done: int, total: int) -> None:
-        steps[:] = done, total
+        detail = f"{done:,} of {total:,} {unit}".rstrip()
+        bar.update(task, completed=done, total=total or None, detail=detail)
 
-    if not is_styled(sys.stderr):
-        yield update
-        return
-    ended = threading.Event()
-    thread = threading.Thread(target=_show_bar, args=(label, unit, steps, ended), daemon=True)
-    thread.start()
+    timer = threading.Timer(_DELAY_SECONDS, bar.start)
+    timer.start()
     try:
         yield update
     finally:
-        ended.set()
-        thread.join()
-
-
-def _show_bar(label: str, unit: str, steps: Sequence[int], ended: threading.Event) -> None:
-    """A bar in the width of the window, with rate and time left; it appears after a moment."""
-    since = monotonic()
-    if ended.wait(_DELAY_SECONDS):
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn
-
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=None),
-        TextColumn("{task.fields[detail]}"),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True, expand=True) as bar:
-        task = bar.add_task(label, total=None, detail="")
-        while not ended.wait(_LOOK_SECONDS):
-            done, total = steps
-            if not total:
-                continue
-            rate = done / max(0.001, monotonic() - since)
-            detail = f"{done:,} of {total:,} {unit}".rstrip()
-            if done and unit:
-                detail += f" · {rate:,.0f}/s · {(total - done) / rate:,.0f} s left"
-            bar.update(task, completed=done, total=total, detail=detail)
+        timer.cancel()
+        timer.join()
+        bar.stop()
 
 
 # Standard input. A hook's JSON is looked at before the command line is; what was read is not lost.
