@@ -128,7 +128,14 @@ def context(call: Call, message: Sequence[str], **question: Any) -> Steps:
 
 
 def _answer_prompt(
-    memory: Memory, hook: Hook, notice: str, **question: Any
+    memory: Memory,
+    hook: Hook,
+    notice: str,
+    *,
+    known: Sequence[str] = (),
+    max_tokens: int | None = None,
+    deadline_seconds: float | None = None,
+    **question: Any,
 ) -> tuple[Answer, TurnContext]:
     """The text for the agent, without what the transcript has already, and what the user must read.
 
@@ -143,20 +150,19 @@ def _answer_prompt(
     if prompt.lstrip().startswith("<"):  # what a host says under the user's name
         prompt = own_text(prompt)
     transcript = hooks.transcript_since_shortened(hook.transcript)
-    known = [*question["known"], *filter(None, (transcript,))]
+    known = [*known, *filter(None, (transcript,))]
     # Claude Code writes its transcript after the first message.
     is_first = not hooks.has_answer(transcript)
     has_its_start = is_first and hooks.is_marked(memory.root, hook.session)
     if has_its_start and not hook.in_cursor:  # Cursor may lose the start of a session
-        known.append(memory.session_start(kind=question["kind"], hook=True).text)
-    turn_tokens = question["max_tokens"] or memory.config.context.turn_tokens
-    deadline = question["deadline_seconds"] or hooks.seconds_left(alone=True)
-    asked = {**question, "known": known, "deadline_seconds": deadline}
-    asked["max_tokens"] = min(turn_tokens, _MAX_HOOK_TOKENS)
-    found = memory.context(prompt, **asked)
+        known.append(memory.session_start(kind=question.get("kind", "main"), hook=True).text)
+    deadline = deadline_seconds or hooks.seconds_left(alone=True)
+    question |= {"known": known, "deadline_seconds": deadline}
+    tokens = min(max_tokens or memory.config.context.turn_tokens, _MAX_HOOK_TOKENS)
+    found = memory.context(prompt, max_tokens=tokens, **question)
     while utf16_units(found.text) > HOOK_CHARS:  # its tokens are guessed too low
-        asked["max_tokens"] = asked["max_tokens"] * 2 // 3
-        found = memory.context(prompt, **asked)
+        tokens = tokens * 2 // 3
+        found = memory.context(prompt, max_tokens=tokens, **question)
     told = [notice] if is_first and not has_its_start else []
     if found.text:
         told.append(receipt((*found.hits, *found.experiences), hook.prompt or ""))
@@ -196,11 +202,8 @@ def answer_warm(memory: Memory, message: Mapping[str, object]) -> Mapping[str, o
         text, problem = _started(memory.profile, hook, notice, start)
         return {"text": text, "problem": problem}
     seconds = message.get("seconds")
-    question = {
-        "session": "main", "kind": "main", "chat": None, "known": (), "limit": None, "max_tokens": None,
-        "deadline_seconds": seconds if isinstance(seconds, int | float) else hooks.HOOK_SECONDS,
-    }  # fmt: skip
-    (text, problem), found = _answer_prompt(memory, hook, notice, **question)
+    deadline = seconds if isinstance(seconds, int | float) else hooks.HOOK_SECONDS
+    (text, problem), found = _answer_prompt(memory, hook, notice, deadline_seconds=deadline)
     return {"text": text, "problem": problem, "warnings": found.warnings if text else ()}
 
 
@@ -213,14 +216,11 @@ def _say_beside(found: TurnContext) -> None:
 
 
 @command(reads=True)
-def recap(
-    call: Call, memory: Memory, id_: str, chat: str | None, about: str | None, **limits: Any
-) -> Steps:
+def recap(call: Call, memory: Memory, id_: str, about: str | None, **limits: Any) -> Steps:
     """Print the newest turns of a chat in the order they were said, or those that answer a question.
 
     Options:
         [ID]  the chat (default: main)
-        --chat ID  the same
         --about TEXT  the turns that answer this
         --limit N  how many turns
         --max-chars
@@ -229,7 +229,7 @@ def recap(
         memolith recap
         memolith recap 42 --about "the deadline" --limit 3
     """
-    found = memory.chats.recap(chat or id_, about=about, **limits)
+    found = memory.chats.recap(id_, about=about, **limits)
     yield found
     if found.text:
         output.say(found.text)
@@ -238,9 +238,7 @@ def recap(
     elif about is not None:
         output.note("No turn answers.")
     else:
-        output.note(
-            f"Nothing was said in the chat {chat or id_}. In all chats: {call.again('log')}"
-        )
+        output.note(f"Nothing was said in the chat {id_}. In all chats: {call.again('log')}")
     if found.left_out:
         kind = "older turn" if about is None else "matching turn"
         output.note(f"{counted(found.left_out, kind)} left out.")

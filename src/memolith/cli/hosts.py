@@ -13,14 +13,13 @@ from memolith.cli.options import Call, Steps, UsageError, command, group, sugges
 from memolith.cli.write import moment
 from memolith.config import edit
 from memolith.config.load import settings_from_flags
-from memolith.config.setting import tool_names
 from memolith.errors import NotFoundError
 from memolith.files.atomic_write import write_elsewhere
 from memolith.files.layout import CONVERSATIONS
 from memolith.files.transaction import rewrite_file
-from memolith.hosts import skill as skills
 from memolith.hosts.catalog import HOSTS, Host, Program
-from memolith.hosts.install import Installations, InstallReport, install_skill
+from memolith.hosts.install import Installations, InstallReport
+from memolith.hosts.skill import SkillText, skill_text, snippet
 from memolith.importers import own, run
 from memolith.jobs.reports import Receipts
 from memolith.memory import Memory
@@ -175,35 +174,22 @@ def receipts(call: Call, memory: Memory, limit: int) -> Steps:
         output.note("Nothing was handed over yet." if is_kept else f"Nothing is kept: {off}")
 
 
-@command(reads=True)
-def skill(memory: Memory, install_: str | None, snippet_: bool) -> Steps:
+@command()
+def skill(snippet_: bool) -> Steps:
     """Print what teaches an agent when to search its memory and when to write to it.
 
     It is a skill (SKILL.md) for every host that reads them; `memolith install` brings it along.
 
     Options:
-        --install DIR  write DIR/memory/SKILL.md instead
         --snippet  a few sentences for AGENTS.md or CLAUDE.md
 
     Examples:
-        memolith skill
-        memolith skill --install ~/.claude/skills
+        memolith skill > .agents/skills/memory/SKILL.md
         memolith skill --snippet >> AGENTS.md
     """
-    if snippet_ and install_:
-        raise UsageError("--snippet and --install exclude each other.", hint="Leave one out.")
-    offered = tool_names(memory.config.mcp.tools)
-    missing = [] if offered in (("core",), ("all",)) else skills.missing_tools(offered)
-    if missing:
-        output.warn(f"mcp.tools leaves out tools that the skill names: {', '.join(missing)}.")
-    if install_:
-        done = install_skill(os.path.expanduser(install_))
-        yield done
-        output.report("Installed", done.path or "")
-    else:
-        text = skills.snippet() if snippet_ else skills.skill_text()
-        yield skills.SkillText(text=text)
-        output.write(text)
+    text = snippet() if snippet_ else skill_text()
+    yield SkillText(text=text)
+    output.write(text)
 
 
 @command("import")

@@ -17,7 +17,6 @@ from memolith.files import atomic_write
 from memolith.files.folder import FILE_MODE, our_errors
 from memolith.hosts.catalog import Host, Program
 from memolith.hosts.entries import OURS, Part, value_at, with_part, without_part
-from memolith.hosts.skill import NAME, SkillText, skill_text
 from memolith.types import Plain
 
 _STATE = "hosts.json"  # below MEMOLITH_HOME: the digest of each file that we changed, as we left it
@@ -211,8 +210,11 @@ class Installations:
 
     def _files(self, host: Host, program: Program) -> list[tuple[str, Part, int]]:
         """The files of a host, what of them is ours, and how many folders may be there for it."""
-        folder, parts = self.folder(host), host.files(program).items()
-        return [(os.path.join(folder, name), part, name.count("/") + 1) for name, part in parts]
+        folder, above = self.folder(host), len(Path(host.folder).parts)
+        return [
+            (os.path.join(folder, name), part, name.count("/") + above)
+            for name, part in host.files(program).items()
+        ]
 
     def _backup(self, host: Host, path: str) -> str:
         name = f"{host.name}-{_digest(path.encode())[:8]}-{os.path.basename(path)}"
@@ -230,18 +232,6 @@ class Installations:
             atomic_write.write_elsewhere(path, json.dumps(state, indent=2).encode() + b"\n")
         else:
             atomic_write.remove_elsewhere(path, 1)
-
-
-def install_skill(folder: str) -> SkillText:
-    """Write the skill into a folder of skills; another one of this name stays."""
-    path = os.path.join(os.path.abspath(folder), NAME, "SKILL.md")
-    text = skill_text()
-    before, after = read_file(path), text.encode()
-    if before not in (None, after) and b"memolith" not in (before or b""):
-        message = f"{path} is another skill. Nothing was changed."
-        raise RefusedError(message, hint="Choose another folder.")
-    write(Edit(path=path, before=before, after=after))
-    return SkillText(text=text, path=path)
 
 
 def setting(path: str, *keys: str) -> object:
