@@ -38,7 +38,7 @@ class Plain:
 
     def to_dict(self) -> dict[str, object]:
         """Its values by their names: moments in ISO 8601, citations as they are shown, None if absent."""
-        return {name: _plain(getattr(self, name)) for name in wire_names(type(self))}  # type: ignore[arg-type]
+        return {name: plain_value(getattr(self, name)) for name in wire_names(type(self))}  # type: ignore[arg-type]
 
 
 @cache
@@ -48,7 +48,8 @@ def wire_names(of: type[Any]) -> tuple[str, ...]:
     return *named, *(name for name, value in vars(of).items() if isinstance(value, property))
 
 
-def _plain(value: object, levels: int = MAX_LEVELS) -> object:  # noqa: PLR0911 - one for each kind
+def plain_value(value: object, levels: int = MAX_LEVELS) -> object:  # noqa: PLR0911 - one for each kind
+    """A value as JSON has it."""
     match value:
         case Citation():
             return str(value)
@@ -65,9 +66,9 @@ def _plain(value: object, levels: int = MAX_LEVELS) -> object:  # noqa: PLR0911 
         case tuple() | list() | Mapping() if not levels:
             return "…"  # few programs can read what is nested deeper
         case tuple() | list():
-            return [_plain(item, levels - 1) for item in value]
+            return [plain_value(item, levels - 1) for item in value]
         case Mapping():
-            return {str(key): _plain(item, levels - 1) for key, item in value.items()}
+            return {str(key): plain_value(item, levels - 1) for key, item in value.items()}
     return value
 
 

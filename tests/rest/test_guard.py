@@ -14,7 +14,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from memolith import Memory, clock
+from memolith import Memory
 from memolith.jobs.server_files import server_token
 from memolith.rest import guard
 from memolith.rest.app import build_app
@@ -171,18 +171,6 @@ def test_a_body_over_the_limit_is_refused_announced_or_not(
         )
         assert (announced.status_code, streamed.status_code) == (413, 413)
         assert not memory.records()
-
-
-def test_a_caller_that_asks_too_often_is_told_to_wait(
-    root: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("memolith.rest.guard.MAX_REQUESTS_PER_SECOND", 3.0)
-    with Memory(root) as memory, calling(memory) as client:
-        monkeypatch.setattr(clock, "monotonic", lambda: 1000.0)
-        answers = [client.get("/api/v1/status") for _ in range(6)]
-        assert [answer.status_code for answer in answers] == [200] * 3 + [429] * 3
-        assert answers[-1].headers["retry-after"]
-        assert client.get("/healthz").status_code == 200
 
 
 def test_more_requests_at_once_than_can_be_answered_are_told_so(

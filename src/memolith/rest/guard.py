@@ -27,7 +27,7 @@ from memolith.jobs.server_files import read_token
 from memolith.mcp_server.transport import PATH, replayed
 from memolith.memory import Memory
 from memolith.rest.answers import RECALL_PATH, RequestError, error_answer
-from memolith.rest.guests import Allowance, Guests
+from memolith.rest.guests import Guests
 from memolith.rest.tokens import Grant
 
 log = logging.getLogger("memolith.rest")
@@ -35,7 +35,6 @@ log = logging.getLogger("memolith.rest")
 MAX_BODY_BYTES = 1_048_576
 MAX_RECALL_BYTES = 65_536
 TIMEOUT_SECONDS = 30.0  # for a request to arrive
-MAX_REQUESTS_PER_SECOND = 500.0
 MAX_AT_ONCE = 200
 # Listeners rest most of the time: a stream for each agent that may have a session, and those of events.
 # The rest of the connections that `running.py` allows is for requests.
@@ -56,7 +55,6 @@ _NO_TOKEN = (401, "token", "The token is missing or wrong.", "Send the header th
 _NOT_YOURS = (403, "token", "This needs the token of the server itself.", "Ask the operator of the server.")  # fmt: skip
 _NOT_JSON = (415, "content-type", "The body must be JSON.", "Send Content-Type: application/json")  # fmt: skip
 _BUSY = (503, "busy", "Too many requests or listeners at once.", "Try again later.")
-_TOO_MANY = (429, "too-many", "Too many requests.", "Wait a moment.")
 _TOO_LATE = (408, "timeout", "The body did not arrive in time.")
 _STOPPING = (503, "stopping", "The server is being stopped.")
 
@@ -83,7 +81,6 @@ class Guard:
         self._on_stop = on_stop
         self._open = Counter[bool]()  # requests and streams at this moment
         self._streams = WeakSet[asyncio.Future[None]]()
-        self._allowance = Allowance(MAX_REQUESTS_PER_SECOND, 1.0)
         self.guests = Guests(memory.profile.home)
 
     def end_streams(self) -> None:
@@ -135,8 +132,6 @@ class Guard:
                 raise RequestError(*_BUSY)
             grant = self._check_token(request)
             if not (_is_open(request) or _is_of_page(request)):
-                if not self._allowance.take():
-                    raise RequestError(*_TOO_MANY)
                 _check_content_type(request)
             body = b"" if listens else await _body(request)
             visit = grant and self.guests.visit(grant, request, self._app, listens=listens)

@@ -23,23 +23,6 @@ _WAITING = 32
 _HEAVY_AT_ONCE = 2  # of all profiles
 _HEAVY = tuple(f"{V1}/{name}" for name in ("doctor", "dream", "jobs", "reindex", "scan", "sync"))
 _MINUTE = 60.0
-_UNLIMITED = 1e12
-
-
-class Allowance:
-    """A limit of calls in each period of so many seconds."""
-
-    def __init__(self, limit: float, seconds: float) -> None:
-        self._limit, self._seconds = limit, seconds
-        self._since, self._taken = clock.monotonic(), 0
-
-    def take(self) -> bool:
-        """Whether one more call is allowed."""
-        now = clock.monotonic()
-        if now - self._since >= self._seconds:
-            self._since, self._taken = now, 0
-        self._taken += 1
-        return self._taken <= self._limit
 
 
 class Guest:
@@ -50,11 +33,19 @@ class Guest:
         settings = {"store.max_records": limits.records, "store.max_bytes": limits.bytes}
         given = {name: limit for name, limit in settings.items() if limit}
         self.memory = Memory(profile=grant.profile, settings=given, channel="rest")
-        self.allowance = Allowance(limits.requests or _UNLIMITED, _MINUTE)
+        self._most, self._asked, self._since = limits.requests, 0, clock.monotonic()
         self.turns = asyncio.Semaphore(_AT_ONCE)
         self.visits = 0  # requests and streams at this moment
         self._ready = asyncio.Event()  # for agents
         self._live: asyncio.Task[None] | None = None
+
+    def may_ask(self) -> bool:
+        """Count one more request: whether it is within the limit of this minute."""
+        now = clock.monotonic()
+        if now - self._since >= _MINUTE:
+            self._since, self._asked = now, 0
+        self._asked += 1
+        return not self._most or self._asked <= self._most
 
     async def agents(self) -> ASGIApp:
         """The profile over MCP."""
@@ -102,7 +93,7 @@ class Guests:
         if guest is None:
             guest = self._open[grant] = Guest(grant)
         self._open.move_to_end(grant)
-        if not guest.allowance.take():
+        if not guest.may_ask():
             message = f"This profile may send {grant.limits.requests:,} requests a minute."
             hint = "Wait a moment, or ask the operator for more."
             raise RequestError(429, "quota", message, hint)

@@ -32,7 +32,7 @@ from memolith.reports import InitReport, SettingChange, Settings, SettingValue, 
 from memolith.rest.answers import NAMES, V1, RequestError, answer_model
 from memolith.results import Turns
 from memolith.text.wording import leading_to
-from memolith.types import Plain, Record, Records, SessionKind
+from memolith.types import Record, Records, SessionKind, plain_value
 
 
 async def memory_of(request: Request) -> Memory:  # async: not to be run in a thread of its own
@@ -270,7 +270,7 @@ def _endpoint(route: Route) -> Callable[..., object]:
         if isinstance(result, Record) and route.writes:
             result = _as_sent(result, given)
             response.status_code = 200 if result.reused or not route.creates else 201
-        answer: Any = {route.key: _plain(result)} if route.key else result.to_dict()
+        answer: Any = {route.key: plain_value(result)} if route.key else result.to_dict()
         for told in answer.get("checks") or answer.get("findings") or ():
             told["hint"] = told["hint"] and leading_to(memory.root, told["hint"])
         return answer
@@ -303,12 +303,6 @@ def _call(memory: Memory, route: Route, given: Mapping[str, Any]) -> Any:
         message = "Conversation history is switched off, so the turn was not kept."
         raise RequestError(409, "disabled", message, hint)
     return result
-
-
-def _plain(value: Any) -> object:
-    if isinstance(value, tuple):
-        return [_plain(one) for one in value]
-    return value.to_dict() if isinstance(value, Plain) else value
 
 
 def _as_sent(record: Record, sent: Mapping[str, Any]) -> Record:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import secrets
 import stat
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from hashlib import blake2b
@@ -73,17 +72,11 @@ class Grants:
 
     def of(self, token: str) -> Grant | None:
         """The grant of whoever shows this token."""
-        if (now := stamp_at(self.path)) != self._seen:
+        now = stamp_of(os.stat(self.path)) if os.path.exists(self.path) else None
+        if now != self._seen:
             self._known = {one.digest: one for one in read_grants(self.path)}
             self._seen = now
         return self._known.get(_digest(token))
-
-
-def stamp_at(path: str) -> Stamp | None:
-    """The stamp of a file of the user's; None if it is missing."""
-    with suppress(FileNotFoundError):
-        return stamp_of(os.stat(path))
-    return None
 
 
 def read_grants(path: str) -> list[Grant]:
@@ -113,20 +106,20 @@ def _grants(text: str) -> list[Grant]:
 def add_grant(home: str, store: StoreConfig, profile: str, limits: Limits) -> str:
     """A new token for a profile, in the place of the one it had."""
     token = secrets.token_urlsafe(32)
-    _rewrite(home, store, profile, lambda: [Grant(profile, _digest(token), limits).line()])
+    _rewrite(home, store, profile, Grant(profile, _digest(token), limits))
     return token
 
 
 def remove_grant(home: str, store: StoreConfig, profile: str) -> bool:
     """Take the token of a profile away; False if it has none."""
-    return _rewrite(home, store, profile, list)
+    return _rewrite(home, store, profile)
 
 
-def _rewrite(home: str, store: StoreConfig, profile: str, new: Callable[[], list[str]]) -> bool:
+def _rewrite(home: str, store: StoreConfig, profile: str, *new: Grant) -> bool:
     def change(before: bytes) -> bytes:
         grants = _grants(before.decode("ascii", "replace"))
-        kept = [one.line() for one in grants if one.profile != profile]
-        return "".join(f"{line}\n" for line in sorted((*kept, *new()))).encode("ascii")
+        kept = (one for one in grants if one.profile != profile)
+        return "".join(sorted(f"{one.line()}\n" for one in (*kept, *new))).encode("ascii")
 
     return rewrite_file(os.path.join(home, FILE), change, store)
 
