@@ -72,7 +72,7 @@ def _pieces(
             -float(len(pieces)),
             names=names or ((short_id(hit.record_id),) if hit.record_id else ()),
             retells=bool(names),
-            says=hit.text.strip(),
+            says=_MARKER.sub("", hit.text.strip()),
         )
         pieces[piece] = hit
     return pieces
