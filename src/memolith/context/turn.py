@@ -11,7 +11,6 @@ from memolith.config.sections import ContextConfig
 from memolith.context.deadline import in_time
 from memolith.context.digest import digest
 from memolith.context.known import Known
-from memolith.errors import RefusedError
 from memolith.results import WEAK, Filters, Hit, SearchResult, TurnContext
 from memolith.text.budget import cut
 from memolith.text.cues import begins, expression, plain
@@ -38,14 +37,6 @@ class Turn:
     max_tokens: int | None = None
     limit: int | None = None
     deadline_seconds: float | None = None
-
-    def __post_init__(self) -> None:
-        """Raise RefusedError for a value of another type."""
-        seconds: object = self.deadline_seconds  # infinite is fine, NaN is not
-        if not (seconds is None or (isinstance(seconds, int | float) and seconds >= 0)):
-            raise RefusedError(
-                f"The deadline_seconds is not a number of seconds but {seconds!r:.60}."
-            )
 
 
 def turn_context(

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import wraps
+from math import isnan
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -197,7 +198,8 @@ def _checked(method: FunctionType) -> Callable[..., object]:
 
 def _check(name: str, value: object, kind: str) -> None:
     of, words = _KINDS[kind]
-    if not isinstance(value, of) or (isinstance(value, bool) and of is not bool):
+    is_nan = isinstance(value, float) and isnan(value)
+    if not isinstance(value, of) or is_nan or (isinstance(value, bool) and of is not bool):
         raise RefusedError(f"The {name} is not {words} but {value!r:.60}.")
     if of is int and isinstance(value, int) and abs(value) > _MAX_NUMBER:
         raise RefusedError(f"The {name} is larger than any number that makes sense.")
