@@ -27,19 +27,16 @@ __all__ = ["LIKELY", "MAYBE", "SURE", "DayRange", "Token", "find_days", "without
 
 # Whoever pastes a whole document does not ask for the days in it.
 MOST_CHARS = 4_000
-_WORD_OR_MARK = re.compile(r"[a-z]+|[^a-z\s]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DayRange:
+class DayRange(Days):
     """Calendar days, both ends included, and the part of the text that names them.
 
     `confidence` is SURE if the words name these days and no others, LIKELY if a year or a week had
     to be guessed (the past is preferred), and MAYBE if this may not be a date at all.
     """
 
-    first: date
-    last: date
     start: int
     end: int
     confidence: float
@@ -57,20 +54,11 @@ def find_days(text: str, today: date, *, day_first: bool | None = None) -> tuple
     >>> find_days("May I ask what Sun did?", date(2026, 4, 12))
     ()
     """
-    text = text[:MOST_CHARS]
-    if text.isascii() and beginnings().isdisjoint(_WORD_OR_MARK.findall(text.lower())):
-        return ()  # as most questions do; cutting them into tokens takes much longer
-    found = tokens(text)
+    found = tokens(text[:MOST_CHARS])
     if day_first is None and language_of(token.text for token in found) == "es":
         day_first = True
     return tuple(
-        DayRange(
-            first=item.days.first,
-            last=item.days.last,
-            start=found[item.start].start,
-            end=found[item.end - 1].end,
-            confidence=item.confidence,
-        )
+        replace(item, start=found[item.start].start, end=found[item.end - 1].end)
         for item in joined(_scan(found, today, day_first), found, today)
     )
 
@@ -89,8 +77,9 @@ def without_days(text: str, ranges: Iterable[DayRange]) -> str:
     return text
 
 
-def _scan(found: Sequence[Token], today: date, day_first: bool | None) -> list[Found]:
-    result = list[Found]()
+def _scan(found: Sequence[Token], today: date, day_first: bool | None) -> list[DayRange]:
+    """The days that tokens name; `start` and `end` count tokens."""
+    result = list[DayRange]()
     at = 0
     while at < len(found):
         text = found[at].text
@@ -104,7 +93,7 @@ def _scan(found: Sequence[Token], today: date, day_first: bool | None) -> list[F
     return result
 
 
-def _phrase_at(found: Sequence[Token], at: int, today: date) -> tuple[Found | None, int]:
+def _phrase_at(found: Sequence[Token], at: int, today: date) -> tuple[DayRange | None, int]:
     """The longest phrase that begins at a token, and where to go on."""
     before = found[at - 1].text if at else ""
     for match in matches_at(phrases(), found, at):
@@ -116,7 +105,7 @@ def _phrase_at(found: Sequence[Token], at: int, today: date) -> tuple[Found | No
         confidence = _confidence(match, found)
         named = phrase.resolve(today, *match.values) if confidence else None
         if named:
-            return Found(start=at, end=match.end, days=named, confidence=confidence), match.end
+            return _named(named, at, match.end, confidence), match.end
     return None, at + 1
 
 
@@ -152,7 +141,7 @@ def _is_a_name(match: Match, found: Sequence[Token]) -> bool:
 
 def _digits_at(
     found: Sequence[Token], at: int, today: date, day_first: bool | None
-) -> Found | None:
+) -> DayRange | None:
     text = found[at].text
     if len(text) < 3 or not text[:1].isdigit():
         return None
@@ -162,8 +151,18 @@ def _digits_at(
     named = days_in_digits(text, today, day_first=day_first, is_expected=before in expecting)
     if named is None:
         return None
-    confidence = LIKELY if named.guess else SURE
-    return Found(start=at, end=at + 1, days=named, confidence=confidence)
+    return _named(named, at, at + 1, LIKELY if named.guess else SURE)
+
+
+def _named(days: Days, start: int, end: int, confidence: float) -> DayRange:
+    return DayRange(
+        first=days.first,
+        last=days.last,
+        guess=days.guess,
+        start=start,
+        end=end,
+        confidence=confidence,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,19 +191,9 @@ def tokens(text: str) -> list[Token]:
     ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
-    """Days named by the tokens from `start` to before `end`."""
-
-    start: int
-    end: int
-    days: Days
-    confidence: float
-
-
-def joined(found: Sequence[Found], tokens: Sequence[Token], today: date) -> list[Found]:
+def joined(found: Sequence[DayRange], tokens: Sequence[Token], today: date) -> list[DayRange]:
     """The same days, pairs made into one range and open ends closed by today or by the beginning."""
-    result = list[Found]()
+    result = list[DayRange]()
     rest = list(reversed(found))
     while rest:
         one = rest.pop()
@@ -216,7 +205,7 @@ def joined(found: Sequence[Found], tokens: Sequence[Token], today: date) -> list
     return result
 
 
-def _pair(one: Found, other: Found, tokens: Sequence[Token], today: date) -> Found | None:
+def _pair(one: DayRange, other: DayRange, tokens: Sequence[Token], today: date) -> DayRange | None:
     between = [token.text for token in tokens[one.end : other.start]]
     link = [word for word in between if word not in listed("articles")]
     if len(link) != 1 or len(between) > 3:
@@ -229,16 +218,12 @@ def _pair(one: Found, other: Found, tokens: Sequence[Token], today: date) -> Fou
         start = begin if word in listed("from") else one.start
     else:
         return None
-    return Found(
-        start=start,
-        end=other.end,
-        days=_from_to(one.days, other.days, today),
-        # Two dates so linked are dates; and a year given to one is meant for both.
-        confidence=SURE if other.confidence == SURE and one.days.guess != "week" else LIKELY,
-    )
+    # Two dates so linked are dates; and a year given to one is meant for both.
+    confidence = SURE if other.confidence == SURE and one.guess != "week" else LIKELY
+    return _named(_from_to(one, other, today), start, other.end, confidence)
 
 
-def _word_before(found: Found, tokens: Sequence[Token]) -> int:
+def _word_before(found: DayRange, tokens: Sequence[Token]) -> int:
     """The index of the word before, beyond an article; -1 if there is none."""
     before = found.start - 1
     if before > 0 and tokens[before].text in listed("articles") - listed("from"):
@@ -262,21 +247,21 @@ def _from_to(one: Days, other: Days, today: date) -> Days:
     return Days(first=min(first, last), last=max(first, last))
 
 
-def _open_ended(found: Found, tokens: Sequence[Token], today: date) -> Found:
+def _open_ended(found: DayRange, tokens: Sequence[Token], today: date) -> DayRange:
     begin = _word_before(found, tokens)
     word = tokens[begin].text if begin >= 0 else ""
-    first, last = found.days.first, found.days.last
+    first, last = found.first, found.last
     if word in listed("since") and first <= today:
-        period = Days(first=first, last=today)
+        last = today
     elif word in listed("until"):
-        period = Days(first=date.min, last=last)
+        first = date.min
     elif word in listed("before"):
-        period = Days(first=date.min, last=days.shift(first, -1))
+        first, last = date.min, days.shift(first, -1)
     elif word in listed("after") and last < today:
-        period = Days(first=days.shift(last, 1), last=today)
+        first, last = days.shift(last, 1), today
     else:
         return found
-    return replace(found, start=begin, days=period)
+    return replace(found, start=begin, first=first, last=last)
 
 
 _YEAR = r"(?P<year>(?:19|20)\d\d)"
