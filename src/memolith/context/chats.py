@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 from memolith.clock import Clock
 from memolith.context.cache import Recaller
-from memolith.errors import MemolithError, RefusedError, TextTooLargeError
+from memolith.errors import MemolithError, RefusedError
 from memolith.files import gate, layout
 from memolith.files.chat_log import ARCHIVE, encode_turn, kept_turn, parse_turn, sides
 from memolith.files.folder import Folder
@@ -280,13 +280,7 @@ def _encode(turn: Turn) -> bytes:
     line = b""
     with suppress(RecordFormatError):
         line = encode_turn(turn)
-    if len(line) > MAX_LINE_BYTES:
-        raise TextTooLargeError(
-            f"A message of the chat {turn.chat!r} has {len(line):,} bytes.",
-            size=len(line),
-            limit=MAX_LINE_BYTES,
-            hint="Keep large content in files, and name them in the message.",
-        )
+    gate.check_fits(f"message of the chat {turn.chat!r}", len(line), MAX_LINE_BYTES)
     read = parse_turn(line)
     if read is None or read.item != turn.item:
         raise RefusedError(

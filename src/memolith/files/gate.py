@@ -100,7 +100,7 @@ def check_record(record: Record) -> None:
             "There is nothing to remember: the text is empty.", hint="Give some text."
         )
     size = _size(record.text)
-    _check_fits("text", size, MAX_RECORD_BYTES)
+    check_fits("text", size, MAX_RECORD_BYTES)
     check_sensitivity(record.sensitivity)
     _check_spelling(record, size)
     for keyword in record.keywords:
@@ -229,7 +229,7 @@ def _check_spelling(record: Record, size: int) -> None:
         return
     try:
         line = encode_line(record)
-        _check_fits("whole record", len(line), MAX_LINE_BYTES)
+        check_fits("whole record", len(line), MAX_LINE_BYTES)
         read = parse_line(line)
     except RecordFormatError as error:
         raise RefusedError(error.message, hint=error.hint) from error
@@ -245,7 +245,8 @@ def _check_spelling(record: Record, size: int) -> None:
         )
 
 
-def _check_fits(what: str, size: int, limit: int) -> None:
+def check_fits(what: str, size: int, limit: int) -> None:
+    """Raise TextTooLargeError for more bytes than something may have."""
     if size > limit:
         raise TextTooLargeError(
             f"The {what} has {size:,} bytes; it may have {limit:,}. Nothing was changed.",
