@@ -222,15 +222,14 @@ def category_of(record: Record) -> str:
 
 
 def _experience(record: Record, text: str, source: str) -> Record:
-    return Record(
+    return replace(
+        record,
         id=new_id(),
         text=bare_text(text)[:_MAX_CHARS],
         category="experience",
-        session=record.session,
-        created=record.created,
-        provenance=record.provenance,
+        keywords=(),
         metadata={"source": source, "category": record.category},
-        expires=record.expires,
+        supersedes=None,
     )
 
 

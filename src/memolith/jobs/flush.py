@@ -43,7 +43,6 @@ _MAX_QUESTION = 160  # characters of an agent's question that is saved with its 
 _CORRECTION_WORDS, _BARE_WORDS, _ANSWER_WORDS = 8, 4, 6
 _MIN_WORDS, _MIN_WORDS_OF_AN_INSIGHT = 3, 6
 _SHARED = re.compile(r"\b(?:we|you|your|our|hemos|tu|tus|nuestr\w+|wir|du|dein\w*|unser\w*)\b")
-_NAMES_OF_A_FACT = 3  # names and numbers in what an agent knows of the user
 
 
 @dataclass(slots=True)
@@ -124,17 +123,13 @@ def _of_user(sentence: str, kind: str, *, is_answer: bool) -> str:
 
 
 def _of_agent(sentence: str, kind: str, *, agrees: bool) -> str:
-    """What an agent found out, what it knows of the user, and decisions that the user agrees to."""
+    """What an agent found out, and decisions for both that the user agrees to."""
     if _tells_nothing(sentence):
         return ""
-    if kind == "insight" and len(sentence.split()) >= _MIN_WORDS_OF_AN_INSIGHT:
-        return "learned"
-    if not _SHARED.search(plain(sentence)):
-        return ""
-    if kind in ("decision", "deadline"):
-        return "decision" if agrees else ""
-    is_named = len(names_and_numbers(sentence)) >= _NAMES_OF_A_FACT
-    return "fact" if is_named and not kind else ""
+    if kind == "insight":
+        return "learned" if len(sentence.split()) >= _MIN_WORDS_OF_AN_INSIGHT else ""
+    is_decision = kind in ("decision", "deadline") and _SHARED.search(plain(sentence))
+    return "decision" if is_decision and agrees else ""
 
 
 def _assents(message: Message) -> bool:
