@@ -124,14 +124,15 @@ class Store:
     ) -> Record:
         """A record that is not written yet: without a timestamp its time is taken under the lock."""
         now = self.clock.now()
-        confidence = gate.checked_confidence(confidence)
         return Record(
             id=gate.new_id(),
             text=gate.own_words(gate.whole_characters(text)),
             category=category,
             session=session,
             created=gate.NOT_YET if timestamp is None else gate.past_moment(timestamp, now),
-            provenance=Provenance(channel=channel, confidence=confidence, sensitivity=sensitivity),
+            provenance=Provenance(
+                channel=channel, confidence=float(confidence), sensitivity=sensitivity
+            ),
             keywords=gate.text_list("keywords", keywords),
             metadata=metadata or {},
             expires=None if expires is None else gate.later_moment(expires, now),

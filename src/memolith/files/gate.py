@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from functools import wraps
 from math import isnan
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from memolith.config.sections import ProfileConfig
 from memolith.errors import ForgottenError, RefusedError, TextTooLargeError
@@ -38,6 +38,7 @@ _KINDS: Mapping[str, tuple[type | tuple[type, ...], str]] = {
     "bool": (bool, "True or False"),
     "int": (int, "a whole number"),
     "float": ((int, float), "a number"),
+    "datetime": (datetime, "a datetime"),
     "Mapping": (Mapping, "a mapping"),
     "Callable": (Callable, "a function"),  # type: ignore[dict-item]
     "Progress": (Callable, "a function"),  # type: ignore[dict-item]
@@ -106,7 +107,9 @@ def check_record(record: Record) -> None:
     for keyword in record.keywords:
         if _is_blank(keyword) or not _size(keyword):
             raise RefusedError("A keyword is empty.", hint="Leave it out, or give a word.")
-    checked_confidence(record.provenance.confidence)
+    confidence = record.provenance.confidence
+    if not 0 <= confidence <= 1:
+        raise RefusedError(f"The confidence is not a number from 0 to 1 but {confidence!r:.60}.")
     check_name("category", record.category)
     check_name("session", record.session)
 
@@ -258,10 +261,6 @@ def check_fits(what: str, size: int, limit: int) -> None:
 
 def whole_moment(moment: datetime) -> datetime:
     """A moment in UTC and whole milliseconds, as records keep it."""
-    if not isinstance(moment, datetime):
-        raise RefusedError(
-            f"Not a datetime: {moment!r:.60}.", hint="Give one, best with a time zone."
-        )
     try:
         moment = moment.astimezone(UTC)
     except (OverflowError, ValueError) as error:
@@ -293,14 +292,6 @@ def past_moment(moment: datetime, now: datetime) -> datetime:
     if rounded - NOT_YET < timedelta(days=2):  # in some zones its day is before the calendar
         raise RefusedError(f"{moment!r} is beyond the calendar.", hint="Give a later date.")
     return rounded
-
-
-def checked_confidence(confidence: Any) -> float:
-    """How sure a record is; raises RefusedError for what is not a number from 0 to 1."""
-    is_number = isinstance(confidence, int | float) and not isinstance(confidence, bool)
-    if not is_number or not 0 <= confidence <= 1:
-        raise RefusedError(f"The confidence is not a number from 0 to 1 but {confidence!r:.60}.")
-    return float(confidence)
 
 
 def admit_forgotten(transaction: Transaction, *records: Record, by_user: bool) -> None:
