@@ -107,12 +107,10 @@ def _forget_turns(store: Store, transaction: Transaction, channel: str) -> None:
     def left_of(path: str, data: bytes) -> bytes:
         if path.startswith(_REPORTS) and (report := decode_report(data)):
             return encode_report(scrubbed(report, without))
-        return without(copies.get(path, path), data)
+        return without(_living(path), data)
 
     folder = transaction.folder
-    copies = {backup_path(one.name, path): path for one in backups(folder) for path in CHAT_FILES}
-    reports = folder.walk(layout.JOBS_FOLDER, suffix="")
-    changes = changed_files(folder, (*CHAT_FILES, *copies, *reports), left_of)
+    changes = changed_files(folder, (*CHAT_FILES, *ledger.derived_copies(folder)), left_of)
     _make(store, transaction, changes, claims - {""})
 
 
@@ -230,13 +228,18 @@ def _without(path: str, data: bytes, record: Record) -> bytes | None:
         left = encode_report(scrubbed(replace(report, changes=changes), clean))
         # A job can still be undone, without the record; a proposal can be planned again.
         return None if left != data and path.startswith(layout.PROPOSALS_FOLDER) else left
-    living = path
-    if path.startswith(f"{layout.BACKUP_FOLDER}/"):
-        living = path.removeprefix(f"{layout.BACKUP_FOLDER}/").partition("/")[2]
+    living = _living(path)
     left = clean(living, data)
     is_note = left == data and any(found.id == record.id for found in records_in(living, data))
     is_torn_line = path.startswith(f"{QUARANTINE}/") and names[0] in data
     return None if is_note or is_torn_line else left
+
+
+def _living(path: str) -> str:
+    """The file that a copy in a backup is of; any other file is itself."""
+    backups_folder = f"{layout.BACKUP_FOLDER}/"
+    is_copy = path.startswith(backups_folder)
+    return path.removeprefix(backups_folder).partition("/")[2] if is_copy else path
 
 
 def lines_without(document: Document, record: Record) -> bytes:
