@@ -22,12 +22,12 @@ from memolith.jobs.chat import read_chat
 from memolith.jobs.compact import CompactJob, is_over
 from memolith.jobs.diffs import diff_of
 from memolith.jobs.dream import DreamJob
-from memolith.jobs.dream_status import dream_status, explain
 from memolith.jobs.experiences import ExperienceJob, relationships, stored_experiences
 from memolith.jobs.flush import FlushJob
 from memolith.jobs.forget import forget_record, forget_turns, of_channel
 from memolith.jobs.integrity import scan
 from memolith.jobs.job import Job, P, Workplace, index_changes, purge_index
+from memolith.jobs.promotion import dream_status, explain
 from memolith.jobs.reports import JobList, JobReport
 from memolith.jobs.run import apply_proposal, run_job, run_unattended, trim
 from memolith.jobs.scheduler import last_runs

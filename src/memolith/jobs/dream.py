@@ -34,9 +34,6 @@ _BLOCK_CHARS = 120
 # Text that would end a block or a comment early, or control a terminal.
 _UNSAFE = re.compile(r"<!--|-->|[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 _DIARY_TITLE = b"# Dreams\n\n*What was on the memory's mind, night by night.*\n"
-_DEEP = re.compile(
-    rb"^## Deep Sleep \xe2\x80\x94 (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)\s*$", re.MULTILINE
-)
 # Earlier versions and ClawCode list the themes, which are words of records.
 _THEMES = re.compile(rb"^### Recurring Themes[ \t]*\r?\n((?:- .*\r?\n?)+)", re.MULTILINE)
 _MAX_PATTERNS, _MAX_SKIPPED = 10, 5
@@ -286,9 +283,3 @@ def without_themes(data: bytes) -> bytes:
     b'Recurring themes: 2\\n\\n### Skipped\\n'
     """
     return _THEMES.sub(lambda found: b"Recurring themes: %d\n" % len(found[1].splitlines()), data)
-
-
-def last_dream(diary: bytes) -> str:
-    """The time of the last dream in the diary; "" if it has none."""
-    found = _DEEP.findall(diary)
-    return found[-1].decode() if found else ""

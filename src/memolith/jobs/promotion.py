@@ -1,20 +1,27 @@
-"""Deep sleep: which recalled statements are promoted, and why the others are not."""
+"""Deep sleep: which recalled statements are promoted, and why the others are not; what dreaming knows."""
 
 from __future__ import annotations
 
+import re
 import statistics
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
+from itertools import chain
 
+from memolith.errors import NotFoundError
 from memolith.files import layout
 from memolith.files.ledger import digest
+from memolith.files.passages import parse_citation
 from memolith.files.promoted import promoted_facts
+from memolith.files.recall_log import SNIPPET_CHARS
+from memolith.jobs import recalls
 from memolith.jobs.changes import split_lines
 from memolith.jobs.history import UNDONE, undone_by
 from memolith.jobs.job import Snapshot, Workplace
-from memolith.jobs.recalls import Recalled, RecallState, Score, fold, read_log, read_state, score
+from memolith.jobs.recalls import Recalled, RecallState, Score, score
+from memolith.jobs.reports import DreamExplanation, DreamStatus
 from memolith.jobs.sources import Sources, Statement, statements
 from memolith.text.lines import read_summary
 from memolith.text.open_secrets import surely_holds_secret
@@ -35,8 +42,13 @@ _MIN_CHARS, _MAX_CHARS = 12, 640
 _MIN_WORDS = 3
 _MADE_BY_ROUTINES = ("summary", "heartbeat")  # not said by anybody
 _LOADED_BY_AGENTS = (layout.ROOT_MEMORY, layout.NESTED_MEMORY, layout.USER)
+_HOW_TO_NAME = "Name it by a citation, the id of its record or its own words; what is tracked: memolith dream status"
+_MAX_WAITING, _MAX_UNDONE = 10, 50  # that a status tells
+_MIN_PREFIX = 4  # of an id
+_DEEP = re.compile(
+    rb"^## Deep Sleep \xe2\x80\x94 (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)\s*$", re.MULTILINE
+)
 _ALLOW = "; to allow it again: memolith dream --again"
-YOU_UNDID_IT = f"you undid or declined it{_ALLOW}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,8 +58,8 @@ class Judgement:
     key: str
     entry: Recalled
     score: Score
-    reason: str = ""
-    statement: Statement | None = None
+    reason: str
+    statement: Statement | None
 
     @property
     def place(self) -> str:
@@ -58,8 +70,8 @@ class Judgement:
 
 def read_recalls(snapshot: Snapshot, place: Workplace) -> RecallState:
     """Light sleep: what is stored, with the log folded in, and what MEMORY.md has of earlier dreams."""
-    log = read_log(snapshot.read)
-    state = fold(read_state(snapshot.read), log, layout.own_output(place.config))
+    log = recalls.read_log(snapshot.read)
+    state = recalls.fold(recalls.read_state(snapshot.read), log, layout.own_output(place.config))
     memory = snapshot.read(place.config.profile.primary) or b""
     return marked(state, claims_in(memory), place.clock.now())
 
@@ -76,26 +88,33 @@ class Judge:
         self._config = place.config
         self._promoted = claims_in(snapshot.read(place.config.profile.primary) or b"")
         self._undone = undone_by(snapshot.read(UNDONE), NAME, or_declined=not place.by_hand)
+        self._forgotten = snapshot.forgotten()
         self._again = again
 
-    def judge(self, key: str) -> Judgement:
+    def judge(self, key: str, *, is_enough: bool = False) -> Judgement:
         """The judgement of one entry, whatever its rank."""
-        judged = self._by_numbers(key)
-        found = self._by_source(judged)
-        return replace(found, reason=judged.reason or found.reason)
+        entry = self.state.entries[key]
+        found, statement = score(entry, self.now), self.sources.statement(entry)
+        enough = ["enough for one night (dream.max_per_run)"] if is_enough else []
+        reasons = chain(self._objections(entry, found), enough, self._doubts(entry, statement))
+        reason = next(reasons, "")
+        return Judgement(key=key, entry=entry, score=found, reason=reason, statement=statement)
 
     def judge_all(self) -> tuple[list[Judgement], list[Judgement]]:
         """What is promoted, best first, and what had the numbers but is not promoted."""
-        least = self._config.dream.min_recalls
-        often = [key for key, entry in self.state.entries.items() if entry.recalls >= least]
-        judged = [one for one in map(self._by_numbers, often) if not one.reason]
+        ranked: list[tuple[float, str]] = []
+        for key, entry in self.state.entries.items():
+            if entry.recalls >= self._config.dream.min_recalls:
+                found = score(entry, self.now)
+                if next(self._objections(entry, found), None) is None:
+                    ranked.append((-found.value, key))
         chosen: list[Judgement] = []
         refused: list[Judgement] = []
-        for one in sorted(judged, key=lambda one: (-one.score.value, one.key))[:_MAX_EXAMINED]:
-            found = self._by_source(one, is_enough=len(chosen) >= self._config.dream.max_per_run)
-            (refused if found.reason else chosen).append(found)
-            if found.statement is not None and not found.reason:
-                text = found.statement.text  # two entries may say the same
+        for _, key in sorted(ranked)[:_MAX_EXAMINED]:
+            one = self.judge(key, is_enough=len(chosen) >= self._config.dream.max_per_run)
+            (refused if one.reason else chosen).append(one)
+            if one.statement is not None and not one.reason:
+                text = one.statement.text  # two entries may say the same
                 self._known.append((text, _stems(text)))
         return chosen, refused
 
@@ -117,14 +136,8 @@ class Judge:
         if entry.claim in self._promoted:
             return ""
         if entry.claim in self._undone:
-            return YOU_UNDID_IT
+            return f"you undid or declined it{_ALLOW}"
         return f"it was promoted once and has left MEMORY.md{_ALLOW}" if entry.promoted_at else ""
-
-    def _by_numbers(self, key: str) -> Judgement:
-        entry = self.state.entries[key]
-        found = score(entry, self.now)
-        reason = next(self._objections(entry, found), "")
-        return Judgement(key=key, entry=entry, score=found, reason=reason)
 
     def _objections(self, entry: Recalled, found: Score) -> Iterator[str]:
         config = self._config.dream
@@ -142,13 +155,6 @@ class Judge:
         if found.value < config.min_score:
             yield f"score {found.value:.2f} is below {config.min_score:g} (dream.min_score)"
 
-    def _by_source(self, judged: Judgement, *, is_enough: bool = False) -> Judgement:
-        """The same by what the files say now."""
-        found = self.sources.statement(judged.entry)
-        reason = "enough for one night (dream.max_per_run)" if is_enough else ""
-        reason = reason or next(self._doubts(judged.entry, found), "")
-        return replace(judged, reason=reason, statement=found)
-
     def _doubts(self, entry: Recalled, found: Statement | None) -> Iterator[str]:
         if not entry.path.endswith(".md"):
             yield "only statements in Markdown files are promoted"
@@ -157,7 +163,7 @@ class Judge:
         else:
             if found.citation.path.startswith(layout.ARCHIVE_FOLDER):
                 yield "it is only in an archive"
-            if self._forgotten and digest(found.text) in self._forgotten:
+            if digest(found.text) in self._forgotten:
                 yield "you had these words forgotten"
             if found.record is not None:
                 yield from self._doubts_of_record(found.record)
@@ -180,10 +186,6 @@ class Judge:
             yield "it has expired" if record.expires <= self.now else f"it holds only until {day}"
 
     @cached_property
-    def _forgotten(self) -> frozenset[str]:
-        return self.snapshot.forgotten()
-
-    @cached_property
     def _known(self) -> list[tuple[str, frozenset[str]]]:
         """What sessions start with anyway, with its words."""
         texts = [
@@ -200,6 +202,91 @@ class Judge:
             jaccard(mine, theirs) >= _SAME_WORDS and not tells_apart(text, known)
             for known, theirs in self._known
         )
+
+
+def dream_status(place: Workplace) -> DreamStatus:
+    """How much is tracked, when the last dream was, and what the next would promote."""
+    with place.reading() as folder:
+        snapshot = Snapshot(folder)
+        # As the schedule would: asked by hand, it proposes again what was declined.
+        judge = Judge(replace(place, by_hand=False), snapshot)
+        chosen, refused = judge.judge_all()
+        undone = [judge.judge(key) for key in judge.left_out()[:_MAX_UNDONE]]
+        dreams = _DEEP.findall(snapshot.read(layout.DREAM_DIARY) or b"")
+        lines = split_lines(snapshot.read(place.config.profile.primary) or b"")
+        facts = [lines[number - 1].decode(errors="replace") for number in promoted_facts(lines)]
+        return DreamStatus(
+            tracking=place.config.dream.track,
+            tracked=len(judge.state.entries),
+            noted_since=judge.state.noted,
+            last_dream=dreams[-1].decode() if dreams else None,
+            promoted=len(facts),
+            promoted_chars=sum(map(len, facts)),
+            next=tuple(_explained(judge, one) for one in chosen),
+            waiting=tuple(_explained(judge, one) for one in refused[:_MAX_WAITING]),
+            undone=tuple(_explained(judge, one) for one in undone),
+            warnings=(f"{recalls.RECALLS} cannot be read in full.",)
+            if judge.state.is_damaged
+            else (),
+        )
+
+
+def explain(place: Workplace, name: str) -> DreamExplanation:
+    """Why a statement is promoted or not; by its key, citation, record id, claim or own words."""
+    with place.reading() as folder:
+        judge = Judge(place, Snapshot(folder))
+        return _explained(judge, judge.judge(_key(judge, name)))
+
+
+def _key(judge: Judge, name: str) -> str:
+    """The key of the one entry that is called so."""
+    entries = judge.state.entries
+    if name in entries:
+        return name
+    place = parse_citation(name)
+    # The record in the cited lines may be tracked by its line in another file.
+    found = judge.sources.cited(place) if place else []
+    names = {claim_key(name), *(one.claim for one in found), *(one.record_id for one in found)}
+
+    def is_meant(entry: Recalled) -> bool:
+        if place and entry.path == place.path and entry.first_line <= place.last_line:
+            return place.first_line <= entry.last_line
+        is_prefix = len(name) >= _MIN_PREFIX and entry.record_id.startswith(name)
+        return is_prefix or not (names - {""}).isdisjoint((entry.claim, entry.record_id))
+
+    matches = [key for key, entry in entries.items() if is_meant(entry)]
+    if len(matches) == 1:
+        return matches[0]
+    message = f"No tracked statement is called {name!r}."
+    if matches:
+        message = f"{len(matches)} tracked statements are called {name!r}."
+    elif found:
+        message = f"{name} was not recalled yet: dreaming knows only what somebody asked for."
+    raise NotFoundError(message, name=name, hint=_HOW_TO_NAME)
+
+
+def _explained(judge: Judge, judged: Judgement) -> DreamExplanation:
+    entry, found = judged.entry, judged.statement
+    # What the file says now: the text that was recalled may have become secret since. Chats cannot.
+    is_of_chat = entry.path == layout.CONVERSATIONS
+    snippet = entry.snippet if is_of_chat else found.text[:SNIPPET_CHARS] if found else ""
+    return DreamExplanation(
+        key=judged.key,
+        citation=judged.place,
+        snippet=snippet,
+        promotes=not judged.reason,
+        reason=judged.reason or None,
+        score=judged.score.value,
+        signals=judged.score.terms,
+        weights=recalls.WEIGHTS,
+        spread=judge.spread,
+        recalls=entry.recalls,
+        shown=entry.shown,
+        used=entry.used,
+        questions=len(entry.queries),
+        days=entry.days,
+        tags=entry.tags if snippet else (),
+    )
 
 
 def claims_in(memory: bytes) -> set[str]:
