@@ -61,7 +61,7 @@ def planning() -> float:
     """CPU seconds of planning over many records, with what other files say of them."""
     with tempfile.TemporaryDirectory() as root:
         Path(root, "MEMORY.md").write_bytes(lines(RECORDS))
-        job = CompactJob(Memory(root, clock=Clock("UTC")).jobs._place, Rules())
+        job = CompactJob(Memory(root, clock=Clock("UTC")).jobs.store, Rules())
         with Folder(root) as folder:
             began = time.process_time()
             plan = job.plan(Snapshot(folder))
@@ -136,8 +136,8 @@ def one_memory(*, compacting: bool) -> dict[str, Taken]:
         }
         timed(calls, threading.Event())  # warm
         slow = Slow()
-        job = CompactJob(memory.jobs._place, slow)
-        thread = threading.Thread(target=run_job, args=(memory.jobs._place, job))
+        job = CompactJob(memory.jobs.store, slow)
+        thread = threading.Thread(target=run_job, args=(job,))
         if compacting:
             thread.start()
             slow.asked.wait()

@@ -55,7 +55,7 @@ def test_a_job_that_failed_last_is_a_warning_until_its_schedule_ran_again(
     def fail() -> JobReport:
         raise EmbeddingError("The model is gone.")
 
-    failed = run_unattended(memory.jobs._place, "compact", fail)
+    failed = run_unattended(memory.jobs.store, "compact", fail)
     [found] = findings(memory, "jobs")
     assert (found.status, failed.id in found.hint) == ("warn", True)
     note_run(memory._store, ScheduledRun(job="compact", at=failed.created))  # the run that failed

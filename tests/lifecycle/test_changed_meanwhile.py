@@ -146,8 +146,8 @@ def test_a_summary_does_not_tell_what_was_forgotten_corrected_or_hidden_while_it
         record = memory.remember(OSPREY, category="note")
         live(memory, stopped_time, 30)
         model = Writing(lambda: change(root, record))
-        job = CompactJob(memory.jobs._place, model)
-        assert run_job(memory.jobs._place, job).status == "done"
+        job = CompactJob(memory.jobs.store, model)
+        assert run_job(job).status == "done"
         summaries = [one.text for one in memory.records(category="compaction")]
     assert summaries
     assert "osprey" not in "".join(summaries)

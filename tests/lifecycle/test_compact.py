@@ -295,8 +295,8 @@ def test_what_a_note_corrects_by_its_front_matter_is_told_no_more(
 @pytest.mark.parametrize("way", WAYS)
 def test_no_summariser_can_harm_the_memory(lived: Memory, way: str) -> None:
     by_rules = lived.jobs.compact(dry_run=True)
-    job = CompactJob(lived.jobs._place, Hostile(way))
-    report = run_job(lived.jobs._place, job)
+    job = CompactJob(lived.jobs.store, Hostile(way))
+    report = run_job(job)
     assert report.status == "done"
     assert by_rules.counts.items() <= report.counts.items()
     assert report.counts["model_lines"] == 0

@@ -219,7 +219,10 @@ def test_what_leans_on_the_sentence_before_is_saved_with_it(said: str, saved: st
 
 SAID = [
     {"role": "user", "content": "My sister Marta lives in Oulu. What do you know of our staging?"},
-    {"role": "assistant", "content": "It turns out that your staging server Heron needs Postgres 15."},
+    {
+        "role": "assistant",
+        "content": "It turns out that your staging server Heron needs Postgres 15.",
+    },
 ]
 
 

@@ -114,8 +114,8 @@ class Editing(Rules):
 @pytest.mark.parametrize("edit", EDITS)
 def test_r6_an_edit_while_compaction_drafts_wins(busy: Life, edit: Callable[[Path], None]) -> None:
     memory, meanwhile = busy.memory, Meanwhile(busy.memory.root, edit)
-    job = CompactJob(memory.jobs._place, Editing(meanwhile))
-    assert run_job(memory.jobs._place, job).status == "done"
+    job = CompactJob(memory.jobs.store, Editing(meanwhile))
+    assert run_job(job).status == "done"
     meanwhile.check()
     assert memory.records(category="compaction")
 
@@ -190,9 +190,9 @@ def test_r6_who_edits_the_records_during_every_summary_wins(grown: Memory) -> No
     def edit() -> None:
         path.write_text(path.read_text("utf-8").replace(" meet ", " really meet "), "utf-8")
 
-    job = CompactJob(grown.jobs._place, Editing(edit))
+    job = CompactJob(grown.jobs.store, Editing(edit))
     with pytest.raises(FileChangedError, match="was changed since"):
-        run_job(grown.jobs._place, job)
+        run_job(job)
     assert "really really meet" in text_of(grown)
     assert '"category":"compaction"' not in text_of(grown)
 
@@ -200,8 +200,8 @@ def test_r6_who_edits_the_records_during_every_summary_wins(grown: Memory) -> No
 def test_r6_a_thousand_appends_during_a_slow_summary_are_all_there(
     grown: Memory, slow: Slow
 ) -> None:
-    job = CompactJob(grown.jobs._place, slow)
-    thread = threading.Thread(target=run_job, args=(grown.jobs._place, job))
+    job = CompactJob(grown.jobs.store, slow)
+    thread = threading.Thread(target=run_job, args=(job,))
     thread.start()
     assert slow.asked.wait(300)
     ids = [grown.remember(f"Appended meanwhile, number {n}").id for n in range(1000)]

@@ -45,8 +45,14 @@ class Shout(Job[Plan]):
     name = "shout"
 
     def __init__(
-        self, meanwhile: object = None, problems: tuple[str, ...] = (), *, by_rules: bool = False
+        self,
+        memory: Memory,
+        meanwhile: object = None,
+        problems: tuple[str, ...] = (),
+        *,
+        by_rules: bool = False,
     ) -> None:
+        super().__init__(memory.jobs.store)
         self.meanwhile = meanwhile
         self.by_rules = by_rules
         self.problems = list(problems)
@@ -166,8 +172,8 @@ def test_a_proposal_whose_file_was_edited_is_planned_again_and_can_be_undone(ful
 
 def test_records_appended_while_the_text_is_written_stay(full: Memory) -> None:
     other = Memory(full.root)
-    job = Shout(meanwhile=lambda: other.remember("appended meanwhile"))
-    report = run_job(full.jobs._place, job)
+    job = Shout(full, meanwhile=lambda: other.remember("appended meanwhile"))
+    report = run_job(job)
     assert (report.status, job.drafts) == ("done", 1)
     assert "RECORD 5" in memory_md(full)
     assert memory_md(full).rstrip().splitlines()[-1].count("appended meanwhile") == 1
@@ -177,17 +183,20 @@ def test_a_hand_edit_meanwhile_is_planned_again_and_never_overwritten(full: Memo
     path = Path(full.root, "MEMORY.md")
     edits = ["By hand\n"]
     job = Shout(
-        meanwhile=lambda: path.write_text("".join(edits[:1]) + path.read_text()) and edits.clear()
+        full,
+        meanwhile=lambda: path.write_text("".join(edits[:1]) + path.read_text()) and edits.clear(),
     )
-    assert run_job(full.jobs._place, job).status == "done"
+    assert run_job(job).status == "done"
     assert job.drafts == 2
     assert memory_md(full).startswith("By hand\n")
 
 
 def test_who_edits_its_lines_every_time_wins_and_the_job_gives_up(full: Memory) -> None:
     path = Path(full.root, "MEMORY.md")
-    job = Shout(meanwhile=lambda: path.write_text(path.read_text().replace("record", "my record")))
-    report = run_unattended(full.jobs._place, "shout", lambda: run_job(full.jobs._place, job))
+    job = Shout(
+        full, meanwhile=lambda: path.write_text(path.read_text().replace("record", "my record"))
+    )
+    report = run_unattended(full.jobs.store, "shout", lambda: run_job(job))
     assert (report.status, job.drafts) == ("failed", 3)
     assert "Each of 3 times" in report.reason
     assert "RECORD" not in memory_md(full)
@@ -204,8 +213,8 @@ def test_nobody_waits_for_texts_however_often_a_job_is_overtaken(full: Memory) -
             other.forget(other.records()[0].id)
         other.remember(f"said while texts are written, time {job.drafts}")
 
-    job = Shout(meanwhile=write, by_rules=True)
-    assert run_job(full.jobs._place, job).status == "done"
+    job = Shout(full, meanwhile=write, by_rules=True)
+    assert run_job(job).status == "done"
     assert job.drafts == 5
     assert "RECORD 5" in memory_md(full)
     assert memory_md(full).count("said while") == 5
@@ -214,14 +223,14 @@ def test_nobody_waits_for_texts_however_often_a_job_is_overtaken(full: Memory) -
 def test_what_its_own_judgement_refuses_is_not_written(full: Memory) -> None:
     before = memory_md(full)
     with pytest.raises(JobFailedError, match="nothing was changed"):
-        run_job(full.jobs._place, Shout(problems=("too short",)))
+        run_job(Shout(full, problems=("too short",)))
     assert memory_md(full) == before
 
 
 def test_what_is_found_wrong_after_the_write_is_put_back(full: Memory) -> None:
     before = memory_md(full)
     with pytest.raises(JobFailedError, match="put back"):
-        run_job(full.jobs._place, Shout(problems=("", "the disk lies")))
+        run_job(Shout(full, problems=("", "the disk lies")))
     assert memory_md(full) == before
     assert full.jobs.list() == ()
 
@@ -231,8 +240,8 @@ def test_an_unforeseen_error_becomes_a_report(full: Memory) -> None:
         raise ZeroDivisionError
 
     before = memory_md(full)
-    job = Shout(meanwhile=fail)
-    report = run_unattended(full.jobs._place, "shout", lambda: run_job(full.jobs._place, job))
+    job = Shout(full, meanwhile=fail)
+    report = run_unattended(full.jobs.store, "shout", lambda: run_job(job))
     assert (report.status, report.reason) == ("failed", "ZeroDivisionError()")
     assert full.jobs.list() == (report,)
     assert memory_md(full) == before

@@ -118,7 +118,7 @@ def test_a_compaction_keeps_what_you_wrote_into_its_blocks(
 
 
 def test_a_compaction_that_would_lose_a_line_of_yours_is_refused(grown: Memory) -> None:
-    job = CompactJob(grown.jobs._place, Rules())
+    job = CompactJob(grown.jobs.store, Rules())
     files = {
         "LONGMEMORY.md": b"<!-- memolith:summary 2026-11 -->\nMine\n<!-- /memolith:summary -->\n"
     }

@@ -26,8 +26,8 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 
 def test_guardrail_1_while_a_job_writes_every_other_call_goes_on(grown: Memory, slow: Slow) -> None:
-    job = CompactJob(grown.jobs._place, slow)
-    thread = threading.Thread(target=run_job, args=(grown.jobs._place, job))
+    job = CompactJob(grown.jobs.store, slow)
+    thread = threading.Thread(target=run_job, args=(job,))
     thread.start()
     assert slow.asked.wait(300)
     record = grown.remember("Said while a job was at work")

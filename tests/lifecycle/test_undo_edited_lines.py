@@ -140,8 +140,7 @@ def taken_out_by_a_job(life: Life, line: str) -> JobReport:
     report = JobReport(
         id="", job="dream", status="planned", created=life.time.moment, changes=(change,)
     )
-    place = life.memory.jobs._place
-    return apply_changes(place, report, DreamJob(place), lambda changes: None)
+    return apply_changes(DreamJob(life.memory.jobs.store), report, lambda changes: None)
 
 
 def test_lines_that_a_newer_job_took_out_are_put_back_by_that_one_first(life: Life) -> None:
@@ -210,6 +209,6 @@ class _PutBack(DreamJob):
 def test_what_was_put_back_is_promoted_by_the_next_dream(life: Life) -> None:
     before = life.read()
     with pytest.raises(JobFailedError, match="every file was put back"):
-        run_job(life.memory.jobs._place, _PutBack(life.memory.jobs._place))
+        run_job(_PutBack(life.memory.jobs.store))
     assert life.read() == before
     assert life.memory.jobs.dream().counts["promoted"] == 1

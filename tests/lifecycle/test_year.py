@@ -101,7 +101,7 @@ def test_a_year_of_hostile_summarisers_loses_nothing(
         ask(memory, day)
         remarks |= write_into_long_memory(root, random.Random(day), day)
         for summariser in (ways[day % len(ways)], Rules()):
-            report = run_job(memory.jobs._place, CompactJob(memory.jobs._place, summariser))
+            report = run_job(CompactJob(memory.jobs.store, summariser))
             assert report.status in ("done", "skipped"), report.reason
             done += report.status == "done"
             refused |= {

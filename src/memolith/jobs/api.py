@@ -26,7 +26,7 @@ from memolith.jobs.experiences import ExperienceJob, relationships, stored_exper
 from memolith.jobs.flush import FlushJob
 from memolith.jobs.forget import forget_record, forget_turns, of_channel
 from memolith.jobs.integrity import scan
-from memolith.jobs.job import Job, P, Workplace, index_changes, purge_index
+from memolith.jobs.job import Job, P, index_changes, purge_index
 from memolith.jobs.promotion import dream_status, explain
 from memolith.jobs.reports import JobList, JobReport
 from memolith.jobs.run import apply_proposal, run_job, run_unattended, trim
@@ -66,10 +66,6 @@ class Jobs:
         self._by_hand = by_hand
 
     @property
-    def _place(self) -> Workplace:
-        return Workplace.of(self.store, by_hand=self._by_hand)
-
-    @property
     def clock(self) -> Clock:
         """The clock by which jobs are due."""
         return self.store.clock
@@ -84,7 +80,7 @@ class Jobs:
         What matters of the chats of the last day is saved first, as `flush` does.
         """
         saved = 0 if dry_run else self._flush_open_chats()
-        report = self._run(CompactJob(self._place), dry_run=dry_run)
+        report = self._run(CompactJob(self.store), dry_run=dry_run)
         if not saved:
             return report
         line = f"saved before, from the chats of the last day: {counted(saved, 'record')}"
@@ -92,15 +88,15 @@ class Jobs:
 
     def _flush_open_chats(self) -> int:
         """Save what matters of chats that are still open; returns how many records that made."""
-        place = self._place
-        with place.reading() as folder:
-            if not is_over(place.config, folder):
+        store = self.store
+        with store.existing() as folder:
+            if not is_over(store.config, folder):
                 return 0  # nothing is going to be compacted
             lines = (folder.read(layout.CONVERSATIONS) or b"").split(b"\n")
         said: dict[tuple[str, str], list[Mapping[str, object]]] = defaultdict(list)
         for turn in filter(None, map(parse_turn, filter(None, lines))):
-            is_ours = trust_in_file(turn.platform, place.config.trust.external) != "external"
-            if is_ours and turn.created >= place.clock.now() - _OPEN_FOR:
+            is_ours = trust_in_file(turn.platform, store.config.trust.external) != "external"
+            if is_ours and turn.created >= store.clock.now() - _OPEN_FOR:
                 said[turn.chat, turn.platform or self.channel] += (
                     {"role": role, "content": text, "timestamp": turn.created.isoformat()}
                     for role, text in sides(turn)
@@ -116,19 +112,19 @@ class Jobs:
         What is known of recalls is brought up to date too. A dry run writes nothing at all. `again`
         allows what you took out, undid or declined before (`dream_status` lists it).
         """
-        return self._run(DreamJob(self._place, again=again), dry_run=dry_run)
+        return self._run(DreamJob(self.store, again=again), dry_run=dry_run)
 
     def dream_status(self) -> reports.DreamStatus:
         """What is tracked, and what a dream would promote now."""
-        return dream_status(self._place)
+        return dream_status(self.store)
 
     def explain(self, key: str) -> reports.DreamExplanation:
         """Why a statement is promoted or not; by its key, citation, record id or claim."""
-        return explain(self._place, key)
+        return explain(self.store, key)
 
     def extract_experiences(self, *, dry_run: bool = False) -> JobReport:
         """Take into the experience store what is new since the last run, and not said there yet."""
-        return self._run(ExperienceJob(self._place), dry_run=dry_run)
+        return self._run(ExperienceJob(self.store), dry_run=dry_run)
 
     def experiences(self) -> tuple[Record, ...]:
         """Every stored experience whose source still holds, oldest first; none is secret."""
@@ -197,12 +193,12 @@ class Jobs:
 
     def flush_prompt(self) -> str:
         """What to tell an agent that is to save by itself before its context is shortened."""
-        return load_prompt("flush", today=self._place.clock.today().isoformat())
+        return load_prompt("flush", today=self.store.clock.today().isoformat())
 
     def scan(self) -> reports.ScanReport:
         """Contradictions, stale and double records, broken citations, open secrets; no fixes."""
-        with self._place.reading() as folder:
-            return scan(folder, self._place.clock.now())
+        with self.store.existing() as folder:
+            return scan(folder, self.store.clock.now())
 
     def unattended(self, name: str, elsewhere: Callable[[], JobReport] | None = None) -> JobReport:
         """Run the job with this name as a schedule does: an error becomes a report, which is kept.
@@ -216,7 +212,7 @@ class Jobs:
                 name=name,
                 hint=f"Use {', '.join(sorted(SCHEDULED))}.",
             )
-        return run_unattended(self._place, name, elsewhere or partial(BY_NAME[name], jobs))
+        return run_unattended(self.store, name, elsewhere or partial(BY_NAME[name], jobs))
 
     def list(self) -> JobList:
         """Every job that changed something, failed or waits as a proposal, oldest first.
@@ -225,7 +221,7 @@ class Jobs:
         """
         if not self.store.profile.exists:
             return JobList()
-        with self._place.reading() as folder:
+        with self.store.existing() as folder:
             runs = tuple(last_runs(folder).values())
             return JobList(history.kept_jobs(folder), runs, history.damage_messages(folder))
 
@@ -233,12 +229,12 @@ class Jobs:
         """What was handed to agents, when and why, newest first: the log of recalls."""
         if not self.store.profile.exists:
             return ()
-        with self._place.reading() as folder:
+        with self.store.existing() as folder:
             return receipts(folder, max(0, limit), max(0, offset))
 
     def show(self, job_id: str) -> JobReport:
         """One job; its id may be shortened, and `last` is the newest."""
-        with self._place.reading() as folder:
+        with self.store.existing() as folder:
             return history.find_job(folder, job_id)
 
     def diff(self, job: str | JobReport, *, include_secret: bool = False) -> str:
@@ -247,7 +243,7 @@ class Jobs:
         A line stands for each secret record, unless asked for.
         """
         changes = (job if isinstance(job, JobReport) else self.show(job)).changes
-        with self._place.reading() as folder:
+        with self.store.existing() as folder:
             return diff_of(folder, changes, include_secret=include_secret)
 
     def approve(
@@ -268,10 +264,10 @@ class Jobs:
         if bool(record_id) == bool(channel):
             raise RefusedError("Name one record or one channel.", hint="memolith approve ID")
         if record_id:
-            with self._place.reading() as folder:
+            with self.store.existing() as folder:
                 record_id = find_record(folder, record_id).id
         job = ApproveJob(
-            self._place, record_id=record_id, channel=channel_name(channel), sensitivity=sensitivity
+            self.store, record_id=record_id, channel=channel_name(channel), sensitivity=sensitivity
         )
         return self._run(job, dry_run=dry_run)
 
@@ -297,22 +293,23 @@ class Jobs:
 
         Then it raises FileChangedError, which names the new proposal.
         """
-        return self._synced(apply_proposal(self._place, job_id, KINDS))
+        return self._synced(apply_proposal(self.store, job_id, KINDS))
 
     def decline(self, job_id: str) -> JobReport:
         """Delete a proposal."""
-        return apply.decline_proposal(self._place, job_id, KINDS)
+        return apply.decline_proposal(self.store, job_id, KINDS)
 
     def undo(self, job_id: str) -> JobReport:
         """Take back what a job changed, byte for byte; what was written since stays."""
-        return self._synced(apply.undo_job(self._place, job_id, self._check_undo, KINDS))
+        return self._synced(apply.undo_job(self.store, job_id, self._check_undo, KINDS))
 
     def _check_undo(self, report: JobReport) -> None:
         if report.job in KINDS and KINDS[report.job].is_the_users:
             self._check_user("take this back")
 
     def _run(self, job: Job[P], *, dry_run: bool) -> JobReport:
-        return self._synced(run_job(self._place, job, dry_run=dry_run))
+        job.by_hand = self._by_hand
+        return self._synced(run_job(job, dry_run=dry_run))
 
     def _synced(self, report: JobReport) -> JobReport:
         if report.status not in ("done", "undone"):

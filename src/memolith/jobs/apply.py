@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import filterfalse
 from typing import Any
 
+from memolith.clock import Clock
 from memolith.errors import FileChangedError, JobFailedError, JobNotFoundError, WriterBusyError
 from memolith.files.backup import prune_backups, save_backup
 from memolith.files.folder import Folder
@@ -33,8 +34,9 @@ from memolith.jobs.history import (
     note_undone,
     prune_jobs,
 )
-from memolith.jobs.job import Job, P, Reader, Workplace
+from memolith.jobs.job import Job, P, Reader
 from memolith.jobs.reports import Change, JobReport
+from memolith.store import Store
 from memolith.types import Stamp
 
 Contents = Mapping[str, bytes | None]
@@ -43,13 +45,14 @@ _MOST_NAMED = 10
 Check = Callable[[Sequence[Change]], None]  # raises if what would be told does not hold any more
 
 
-def apply_changes(place: Workplace, report: JobReport, job: Job[P], require: Check) -> JobReport:
+def apply_changes(job: Job[P], report: JobReport, require: Check) -> JobReport:
     """Backup, archive, replace, verify, else restore.
 
     Raises FileChangedError when a file no longer begins with what the plan was made on, when `require` does,
     or when somebody edits a file at the very moment: nothing was changed then.
     """
-    with place.writing() as transaction:
+    store = job.store
+    with store.writing() as transaction:
         folder = transaction.folder
         stamps = {change.path: folder.stamp(change.path) for change in report.changes}
         before, after = judged(folder, report.changes, job, require)
@@ -59,7 +62,9 @@ def apply_changes(place: Workplace, report: JobReport, job: Job[P], require: Che
             report,
             id=report.id or new_job_id(folder, report.job, report.created),
             status="done",
-            backup=_save(folder, {path: before[path] for path in rewritten}, report.job, place),
+            backup=_save(
+                folder, {path: before[path] for path in rewritten}, report.job, store.clock
+            ),
             read={},
         )
         _write(transaction, done, after, stamps)
@@ -70,10 +75,10 @@ def apply_changes(place: Workplace, report: JobReport, job: Job[P], require: Che
         found = {path: folder.read(path) or b"" for path in after}
         edited = next((one.path for one in done.changes if not _is_written(one, found, after)), "")
         problem = _problem(job, folder, before, found)
-        prune_backups(folder, place.config.store.backups_kept)
+        prune_backups(folder, store.config.store.backups_kept)
         prune_jobs(folder)
     if edited or problem:
-        _put_back_at_once(place, job, done, problem)
+        _put_back_at_once(job, done, problem)
         if edited:
             raise not_as_planned(edited)
         raise JobFailedError(
@@ -107,9 +112,9 @@ def _after(change: Change, current: bytes | None) -> bytes:
     return data + glue + _inserted(change)
 
 
-def _save(folder: Folder, files: Contents, reason: str, place: Workplace) -> str:
+def _save(folder: Folder, files: Contents, reason: str, clock: Clock) -> str:
     existing = {path: data for path, data in files.items() if data is not None}
-    return save_backup(folder, existing, reason=reason, now=place.clock.now())
+    return save_backup(folder, existing, reason=reason, now=clock.now())
 
 
 def _write(
@@ -127,9 +132,9 @@ def _write(
         transaction.replace(change.path, after[change.path], stamps[change.path])
 
 
-def decline_proposal(place: Workplace, job_id: str, kinds: Kinds) -> JobReport:
+def decline_proposal(store: Store, job_id: str, kinds: Kinds) -> JobReport:
     """Put a proposal aside for good."""
-    with place.writing() as transaction:
+    with store.writing() as transaction:
         folder = transaction.folder
         report = require_status(find_job(folder, job_id, "proposed"), "declined")
         note_undone(transaction, f"{report.job}{DECLINED}", _covered(report, kinds))
@@ -139,19 +144,19 @@ def decline_proposal(place: Workplace, job_id: str, kinds: Kinds) -> JobReport:
 
 
 def undo_job(
-    place: Workplace, job_id: str, check: Callable[[JobReport], None], kinds: Kinds
+    store: Store, job_id: str, check: Callable[[JobReport], None], kinds: Kinds
 ) -> JobReport:
     """Take back what a job changed, byte for byte; what was written since stays, and is told.
 
     `check` raises if the caller may not undo this job.
     The report that is kept has all changes, the one that is returned those whose files it put back.
     """
-    with place.reading() as folder, alone(folder), place.writing() as transaction:
+    with store.existing() as folder, alone(folder), store.writing() as transaction:
         report = require_status(find_job(folder, job_id, "done"), "undone")
         check(report)
         now, stamps = _look(folder, report)
         files = _put_back(transaction, report, now, stamps)
-        backup = _save(folder, now, f"undo-{report.job}", place)
+        backup = _save(folder, now, f"undo-{report.job}", store.clock)
         # The warnings of before were about what is taken back.
         told = (_kept_lines(one, now[one.path], files[one.path]) for one in report.changes)
         undo = replace(report, status="undone", warnings=tuple(filter(None, told)), backup=backup)
@@ -161,7 +166,7 @@ def undo_job(
             kinds[report.job].undo_state(transaction, names)
         transaction.replace(job_path(undo), encode_report(undo), folder.stamp(job_path(report)))
         transaction.commit()
-        prune_backups(folder, place.config.store.backups_kept)
+        prune_backups(folder, store.config.store.backups_kept)
         changed = (one for one in report.changes if files[one.path].data != (now[one.path] or b""))
         return replace(undo, changes=tuple(changed))
 
@@ -287,15 +292,15 @@ def _problem(job: Job[P], folder: Folder, before: Contents, after: Contents) -> 
     return job.problem(reader(before), reader(after))
 
 
-def _put_back_at_once(place: Workplace, job: Job[P], done: JobReport, problem: str) -> None:
+def _put_back_at_once(job: Job[P], done: JobReport, problem: str) -> None:
     """Take back what was just written; what somebody wrote at that very moment stays.
 
     Raises JobFailedError if that is in the place of what the job took out: then the job can be undone later.
     """
-    with place.writing() as transaction:
+    with job.store.writing() as transaction:
         folder = transaction.folder
         now, stamps = _look(folder, done)
-        _save(folder, now, f"failed-{done.job}", place)
+        _save(folder, now, f"failed-{done.job}", job.store.clock)
         try:
             _put_back(transaction, done, now, stamps)
         except FileChangedError as error:

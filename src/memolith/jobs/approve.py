@@ -6,9 +6,10 @@ from dataclasses import replace
 
 from memolith.files import chat_log, layout
 from memolith.jobs.changes import Edits, replaced, split_lines, with_values
-from memolith.jobs.job import Job, Plan, Snapshot, Workplace
+from memolith.jobs.job import Job, Plan, Snapshot
 from memolith.jobs.reports import Change
 from memolith.jobs.update import with_changes
+from memolith.store import Store
 from memolith.text.cleaning import one_line
 from memolith.text.wording import counted
 from memolith.types import Record, Sensitivity
@@ -25,15 +26,15 @@ class ApproveJob(Job[Plan]):
 
     def __init__(
         self,
-        place: Workplace,
+        store: Store,
         *,
         record_id: str = "",
         channel: str = "",
         sensitivity: Sensitivity | None = None,
     ) -> None:
         """`sensitivity` is the mark that the records get; None lets them in."""
-        super().__init__(place)
-        self._external = place.config.trust.external
+        super().__init__(store)
+        self._external = store.config.trust.external
         self.record_id, self.channel, self.sensitivity = record_id, channel, sensitivity
 
     def plan(self, snapshot: Snapshot) -> Plan:
@@ -41,7 +42,7 @@ class ApproveJob(Job[Plan]):
         changes: list[Change] = []
         self._records: set[str] = set()
         turns = 0
-        for path in snapshot.files_and_archives(self._place.config.trim.archive_path):
+        for path in snapshot.files_and_archives(self.store.config.trim.archive_path):
             data = snapshot.read(path) or b""
             changes += _change(path, data, with_changes(path, data, self._decided))
         for path in CHAT_FILES:

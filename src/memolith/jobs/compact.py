@@ -29,12 +29,13 @@ from memolith.jobs.compact_plan import (
 )
 from memolith.jobs.history import UNDONE, undone_by, waiting_proposal
 from memolith.jobs.integrity import new_findings
-from memolith.jobs.job import Job, Reader, Snapshot, Workplace
+from memolith.jobs.job import Job, Reader, Snapshot
 from memolith.jobs.long_memory import ARCHIVE, LongMemory, your_lines
 from memolith.jobs.reports import Change, Hunk, ScheduledRun
 from memolith.jobs.summaries import long_statements, statements_of, still_told, summary_record
 from memolith.llm.check import CheckedWriter, choose_summariser
 from memolith.llm.rules import Rules
+from memolith.store import Store
 from memolith.text.lines import read_summary, summary_lines
 from memolith.text.tokens import fold
 from memolith.text.wording import counted
@@ -74,17 +75,17 @@ class CompactJob(Job[CompactPlan]):
     name = "compact"
     sections = ("compact", "long_memory", "trim")
 
-    def __init__(self, place: Workplace, summariser: Summariser | None = None) -> None:
+    def __init__(self, store: Store, summariser: Summariser | None = None) -> None:
         """The summariser writes, else the model of this memory if it has one; rules write what is refused.
 
         Not asked for by hand, it leaves alone what was compacted before and undone.
         """
-        super().__init__(place)
-        self._config, self._path = place.config, place.config.profile.primary
-        self._archive, self._long = place.config.trim.archive_path, place.config.long_memory.path
-        self._summariser = summariser or choose_summariser(place.config.llm, api_key(LLM_KEY))
+        super().__init__(store)
+        self._config, self._path = store.config, store.config.profile.primary
+        self._archive, self._long = store.config.trim.archive_path, store.config.long_memory.path
+        self._summariser = summariser or choose_summariser(store.config.llm, api_key(LLM_KEY))
         self.by_rules = type(self._summariser) is Rules
-        self._now = place.clock.now()
+        self._now = store.clock.now()
 
     @staticmethod
     def is_wanted(config: Config, folder: Folder, last: ScheduledRun) -> bool:
@@ -114,11 +115,11 @@ class CompactJob(Job[CompactPlan]):
 
     def plan(self, snapshot: Snapshot) -> CompactPlan:
         """Which records become which summaries."""
-        self._now, self._seen = self._place.clock.now(), snapshot
-        undone = undone_by(None if self._place.by_hand else snapshot.read(UNDONE), self.name)
+        self._now, self._seen = self.store.clock.now(), snapshot
+        undone = undone_by(None if self.by_hand else snapshot.read(UNDONE), self.name)
         secret, external = snapshot.ledger().secret, self._config.trust.external
         scope = Scope(self._config.compact, self._now, undone, secret, external)
-        return plan_compaction(snapshot.read(self._path) or b"", scope, self._place.clock.day_of)
+        return plan_compaction(snapshot.read(self._path) or b"", scope, self.store.clock.day_of)
 
     def draft(self, plan: CompactPlan, *, preview: bool) -> CompactPlan:
         """Have the summaries written, and lay out the files with them."""
@@ -193,7 +194,7 @@ class CompactJob(Job[CompactPlan]):
 
     def _write(self, group: Group, writer: CheckedWriter) -> _Written:
         records = tuple(entry.record for entry in group.entries)
-        day_of = self._place.clock.day_of
+        day_of = self.store.clock.day_of
         sources = statements_of(records, self._now, day_of, self._seen.ledger())
         # Words of strangers are not sent: what they say to a model is not for it.
         is_sent = group.trust != "external"

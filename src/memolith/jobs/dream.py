@@ -17,11 +17,12 @@ from memolith.files.record_format import claims_to_be_record
 from memolith.files.transaction import Transaction
 from memolith.jobs import recalls
 from memolith.jobs.changes import Edits, not_as_planned, split_lines
-from memolith.jobs.job import Job, Plan, Reader, Snapshot, Workplace
+from memolith.jobs.job import Job, Plan, Reader, Snapshot
 from memolith.jobs.promotion import NAME, Judge, Judgement, claims_in, marked
 from memolith.jobs.recalls import read_state
 from memolith.jobs.reports import Change, Hunk
 from memolith.jobs.sources import secret_names
+from memolith.store import Store
 from memolith.text.lines import HEADING, Promoted, write_promoted
 from memolith.text.lines import TRAILER as BEHIND_A_FACT
 from memolith.text.pieces import bare_text
@@ -48,15 +49,15 @@ class DreamJob(Job[Plan]):
     _judge: Judge | None = None  # of the last plan
     _night = b""  # its entry in the diary, if nothing else is written
 
-    def __init__(self, place: Workplace, *, again: bool = False) -> None:
+    def __init__(self, store: Store, *, again: bool = False) -> None:
         """`again` allows what left MEMORY.md before."""
-        super().__init__(place)
+        super().__init__(store)
         self._again = again
-        self._path = place.config.profile.primary
+        self._path = store.config.profile.primary
 
     def plan(self, snapshot: Snapshot) -> Plan:
         """Read the recalls, judge them and fit the chosen ones into the budget, all in memory."""
-        self._judge = judge = Judge(self._place, snapshot, again=self._again)
+        self._judge = judge = Judge(self.store, snapshot, again=self._again, by_hand=self.by_hand)
         chosen, refused = judge.judge_all()
         page = self._page(judge, chosen)
         counts = {
@@ -69,7 +70,7 @@ class DreamJob(Job[Plan]):
         set_aside = f"{recalls.RECALLS} cannot be read in full: a dream sets it aside."
         warnings = (set_aside,) if judge.state.is_damaged else ()
         before = snapshot.read(layout.DREAM_DIARY)
-        entry = _diary_entry(self._place, judge, page, refused)
+        entry = _diary_entry(self.store, judge, page, refused)
         self._night = entry if before else _DIARY_TITLE + entry
         if page.change is None:
             skipped = _why_nothing(judge, refused, page)
@@ -97,7 +98,7 @@ class DreamJob(Job[Plan]):
         left = [line for line in old if line not in outdated]
         new = [(judged, line) for judged in chosen if (line := _line(judged))]
         # In a small rolling window, promoted facts must not crowd out the records.
-        most = self._place.config.trim.max_chars
+        most = self.store.config.trim.max_chars
         room = min(MAX_PROMOTED_CHARS, most // 4) if most else MAX_PROMOTED_CHARS
         room -= sum(sizes[number] for number in generated_lines(lines))
         room = min(room, most - sum(sizes.values())) if most else room
@@ -133,7 +134,7 @@ class DreamJob(Job[Plan]):
             if block.is_only_ours and block.facts.keys() <= set(gone):
                 edits.remove(block.ours)
         if facts:
-            day = self._place.clock.day_of(judge.now).isoformat()
+            day = self.store.clock.day_of(judge.now).isoformat()
             blank = b"" if not data or data.endswith(b"\n\n") else b"\n"
             begin = MARK + f"{day} -->\n{HEADING}{day})\n\n".encode()
             edits.append(b"".join((blank, begin, facts, END, b"\n")))
@@ -152,7 +153,7 @@ class DreamJob(Job[Plan]):
         Nothing is written when nothing is new.
         """
         # A proposal was planned long ago.
-        judge = self._judge or Judge(self._place, Snapshot(transaction.folder))
+        judge = self._judge or Judge(self.store, Snapshot(transaction.folder))
         seen = judge.snapshot
         for path in recalls.LOGS:  # it may grow at any time; what was forgotten is no longer in it
             if not (transaction.folder.read(path) or b"").startswith(seen.read(path) or b""):
@@ -186,9 +187,9 @@ class DreamJob(Job[Plan]):
         yield from claims_in(hunk.inserted)
 
 
-def _diary_entry(place: Workplace, judge: Judge, page: Page, refused: Sequence[Judgement]) -> bytes:
+def _diary_entry(store: Store, judge: Judge, page: Page, refused: Sequence[Judgement]) -> bytes:
     """The two sections of one dream, with places alone: no forgotten record is left in the diary."""
-    at = f"{place.clock.local(judge.now):%Y-%m-%d %H:%M:%S}"
+    at = f"{store.clock.local(judge.now):%Y-%m-%d %H:%M:%S}"
     skipped = [*refused, *page.left_out]
     counts = f"Candidates: {len(page.promoted) + len(skipped)} | Promoted: {len(page.promoted)}"
     promoted = (

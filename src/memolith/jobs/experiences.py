@@ -25,9 +25,10 @@ from memolith.interfaces import Vectors
 from memolith.jobs.changes import Edits, lost_lines
 from memolith.jobs.contradictions import contradicting
 from memolith.jobs.history import UNDONE, undone_by
-from memolith.jobs.job import Job, Plan, Reader, Snapshot, Workplace
+from memolith.jobs.job import Job, Plan, Reader, Snapshot
 from memolith.jobs.recalls import read_state
 from memolith.jobs.reports import Hunk, Relationships
+from memolith.store import Store
 from memolith.text.cues import importance, matters
 from memolith.text.names import entities, small_words
 from memolith.text.open_secrets import surely_holds_secret
@@ -64,10 +65,10 @@ class ExperienceJob(Job[Plan]):
     by_rules = False  # it compares by meaning
     sections = ("experiences",)
 
-    def __init__(self, place: Workplace) -> None:
+    def __init__(self, store: Store) -> None:
         """The cap, the threshold and the file are settings."""
-        super().__init__(place)
-        self._config = place.config.experiences
+        super().__init__(store)
+        self._config = store.config.experiences
 
     def plan(self, snapshot: Snapshot) -> Plan:
         """Choose what is unique enough, then what has to go."""
@@ -125,11 +126,11 @@ class ExperienceJob(Job[Plan]):
 
         Superseded, expired, secret and forgotten records and text of strangers may not.
         """
-        now, ledger, forgotten = self._place.clock.now(), snapshot.ledger(), snapshot.forgotten()
+        now, ledger, forgotten = self.store.clock.now(), snapshot.ledger(), snapshot.forgotten()
         since = max((one.created for one in stored), default=None)
         archived = Document.parse(ARCHIVE, snapshot.read(ARCHIVE) or b"").records()
         known = {source_of(record) for record in (*stored, *(record for _, record in archived))}
-        if not self._place.by_hand:
+        if not self.by_hand:
             known |= undone_by(snapshot.read(UNDONE), self.name)
         found = {
             record.id: _experience(record, record.text, record.id)
@@ -146,7 +147,7 @@ class ExperienceJob(Job[Plan]):
             for one in (*found.values(), *said)
             if (since is None or one.created > since - _OVERLAP)
             and source_of(one) not in known
-            and trust_in_file(one.provenance.channel, self._place.config.trust.external)
+            and trust_in_file(one.provenance.channel, self.store.config.trust.external)
             != "external"
             and _says_something(one.text)
             and not (forgotten and digest(one.text) in forgotten)
@@ -162,7 +163,7 @@ class ExperienceJob(Job[Plan]):
         taken = list(range(len(stored)))
         keys = set(map(copy_key, texts[: len(stored)]))
         common = small_words(texts[len(stored) :])
-        extracted = encode_time(self._place.clock.now())
+        extracted = encode_time(self.store.clock.now())
         new: list[Record] = []
         for number, one in enumerate(found, len(stored)):
             near = self._nearest(vectors, number, taken)
@@ -187,7 +188,7 @@ class ExperienceJob(Job[Plan]):
         too_many = len(left) - self._config.max_count
         if too_many <= 0:
             return set()
-        now = self._place.clock.now()
+        now = self.store.clock.now()
         entries = read_state(snapshot.read).entries.values()
         asked = {entry.claim: entry.recalls + 2 * entry.used for entry in entries if entry.claim}
 

@@ -18,7 +18,7 @@ from memolith.files.record_format import encode_json
 from memolith.jobs.changes import replaced
 from memolith.jobs.chat import Chat, Message
 from memolith.jobs.history import UNDONE, encode_report, job_path, new_job_id, prune_jobs, undone_by
-from memolith.jobs.job import Job, Plan, Snapshot, Workplace
+from memolith.jobs.job import Job, Plan, Snapshot
 from memolith.jobs.reports import Flushed, FlushReport, Hunk, JobReport
 from memolith.store import Store
 from memolith.text.budget import cut
@@ -227,7 +227,7 @@ class FlushJob(Job[FlushPlan]):
         include_secret: bool,
     ) -> None:
         """`channels` are that of the user and of the agent."""
-        super().__init__(Workplace.of(store))
+        super().__init__(store)
         self._store, self._chat, self._session = store, chat, session
         self._channels, self._include_secret = channels, include_secret
 
@@ -261,13 +261,13 @@ class FlushJob(Job[FlushPlan]):
     def _known(self, findings: Sequence[Finding], snapshot: Snapshot | None) -> Known:
         """Of MEMORY.md and notes every record, past ones too; of other files those with one of these texts."""
         if not (findings and snapshot):
-            return Known(NO_MARKS, self._place.clock.now())
+            return Known(NO_MARKS, self.store.clock.now())
         ledger = snapshot.ledger()
-        known = Known(ledger, self._place.clock.now())
+        known = Known(ledger, self.store.clock.now())
         texts = [b'"text":' + encode_json(one.text) for one in findings]
         for path in snapshot.files_and_archives():
             data = snapshot.read(path) or b""
-            is_listed = path == self._place.config.profile.primary or is_note_path(path)
+            is_listed = path == self.store.config.profile.primary or is_note_path(path)
             for record in records_in(path, data) if is_listed else records_with(path, data, texts):
                 if visible(ledger.strictest(record), include_secret=self._include_secret):
                     known.add(record)
@@ -295,7 +295,7 @@ class FlushJob(Job[FlushPlan]):
     def run(self, *, dry_run: bool) -> tuple[FlushReport, bool]:
         """Plan and save; returns whether MEMORY.md may be over its limits now."""
         if self._store.profile.exists:
-            with self._place.reading() as folder:
+            with self.store.existing() as folder:
                 plan = self.plan(Snapshot(folder))
         else:
             plan = self.plan(None)
@@ -310,9 +310,9 @@ class FlushJob(Job[FlushPlan]):
 
     def _saved(self, plan: FlushPlan, report: FlushReport) -> tuple[FlushReport, bool]:
         """Append all records in one transaction, and keep a report by which they can be taken back."""
-        now = self._place.clock.now()
-        paths = (daily_log(self._place.clock.day_of(now)), self._place.config.profile.primary)
-        with self._place.writing() as transaction:
+        now = self.store.clock.now()
+        paths = (daily_log(self.store.clock.day_of(now)), self.store.config.profile.primary)
+        with self.store.writing() as transaction:
             folder = transaction.folder
             before = {path: folder.read(path) for path in paths}
             job_id = new_job_id(folder, NAME, now)

@@ -6,9 +6,8 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
-from memolith.clock import Clock
 from memolith.config.sections import SETTINGS, Config
 from memolith.engines.choose import is_elsewhere
 from memolith.errors import MemolithError
@@ -130,28 +129,6 @@ class Plan:
     warnings: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Workplace:
-    """What a job needs of the memory it tidies."""
-
-    reading: Callable[[], Folder]
-    writing: Callable[[], Transaction]
-    clock: Clock
-    config: Config
-    by_hand: bool = True  # a caller asked for it; else a schedule did
-
-    @classmethod
-    def of(cls, store: Store, *, by_hand: bool = True) -> Self:
-        """The store, with the settings it has now."""
-        return cls(
-            reading=store.existing,
-            writing=store.writing,
-            clock=store.clock,
-            config=store.config,
-            by_hand=by_hand,
-        )
-
-
 P = TypeVar("P", bound=Plan)
 
 
@@ -165,9 +142,11 @@ class Job(ABC, Generic[P]):
     sections: ClassVar[tuple[str, ...]] = ()  # of the settings that it looks at
     keeps_state: ClassVar[bool] = False  # writes machine state, also if there is nothing else to do
 
-    def __init__(self, place: Workplace) -> None:
-        """`place` names the files; a plan reads them through its snapshot."""
-        self._place = place
+    by_hand: bool = True  # a caller asked for it; else a schedule did
+
+    def __init__(self, store: Store) -> None:
+        """A plan reads the files of the store through its snapshot."""
+        self.store = store
 
     @classmethod
     def settings(cls) -> Iterator[str]:

@@ -19,10 +19,11 @@ from memolith.files.recall_log import SNIPPET_CHARS
 from memolith.jobs import recalls
 from memolith.jobs.changes import split_lines
 from memolith.jobs.history import UNDONE, undone_by
-from memolith.jobs.job import Snapshot, Workplace
+from memolith.jobs.job import Snapshot
 from memolith.jobs.recalls import Recalled, RecallState, Score, score
 from memolith.jobs.reports import DreamExplanation, DreamStatus
 from memolith.jobs.sources import Sources, Statement, statements
+from memolith.store import Store
 from memolith.text.lines import read_summary
 from memolith.text.open_secrets import surely_holds_secret
 from memolith.text.pieces import claim_key
@@ -68,26 +69,28 @@ class Judgement:
         return str(found.citation) if found else f"{entry.path}#L{entry.first_line}"
 
 
-def read_recalls(snapshot: Snapshot, place: Workplace) -> RecallState:
+def read_recalls(snapshot: Snapshot, store: Store) -> RecallState:
     """Light sleep: what is stored, with the log folded in, and what MEMORY.md has of earlier dreams."""
     log = recalls.read_log(snapshot.read)
-    state = recalls.fold(recalls.read_state(snapshot.read), log, layout.own_output(place.config))
-    memory = snapshot.read(place.config.profile.primary) or b""
-    return marked(state, claims_in(memory), place.clock.now())
+    state = recalls.fold(recalls.read_state(snapshot.read), log, layout.own_output(store.config))
+    memory = snapshot.read(store.config.profile.primary) or b""
+    return marked(state, claims_in(memory), store.clock.now())
 
 
 class Judge:
     """Judges by the recalls, the files, and what MEMORY.md says already."""
 
-    def __init__(self, place: Workplace, snapshot: Snapshot, *, again: bool = False) -> None:
+    def __init__(
+        self, store: Store, snapshot: Snapshot, *, again: bool = False, by_hand: bool = True
+    ) -> None:
         """`again` allows what left MEMORY.md; asked by hand, what was declined is judged again too."""
         self.snapshot = snapshot
-        self.state = read_recalls(snapshot, place)
-        self.now = place.clock.now()
-        self.sources = Sources(snapshot, place)
-        self._config = place.config
-        self._promoted = claims_in(snapshot.read(place.config.profile.primary) or b"")
-        self._undone = undone_by(snapshot.read(UNDONE), NAME, or_declined=not place.by_hand)
+        self.state = read_recalls(snapshot, store)
+        self.now = store.clock.now()
+        self.sources = Sources(snapshot, store)
+        self._config = store.config
+        self._promoted = claims_in(snapshot.read(store.config.profile.primary) or b"")
+        self._undone = undone_by(snapshot.read(UNDONE), NAME, or_declined=not by_hand)
         self._forgotten = snapshot.forgotten()
         self._again = again
 
@@ -204,19 +207,19 @@ class Judge:
         )
 
 
-def dream_status(place: Workplace) -> DreamStatus:
+def dream_status(store: Store) -> DreamStatus:
     """How much is tracked, when the last dream was, and what the next would promote."""
-    with place.reading() as folder:
+    with store.existing() as folder:
         snapshot = Snapshot(folder)
         # As the schedule would: asked by hand, it proposes again what was declined.
-        judge = Judge(replace(place, by_hand=False), snapshot)
+        judge = Judge(store, snapshot, by_hand=False)
         chosen, refused = judge.judge_all()
         undone = [judge.judge(key) for key in judge.left_out()[:_MAX_UNDONE]]
         dreams = _DEEP.findall(snapshot.read(layout.DREAM_DIARY) or b"")
-        lines = split_lines(snapshot.read(place.config.profile.primary) or b"")
+        lines = split_lines(snapshot.read(store.config.profile.primary) or b"")
         facts = [lines[number - 1].decode(errors="replace") for number in promoted_facts(lines)]
         return DreamStatus(
-            tracking=place.config.dream.track,
+            tracking=store.config.dream.track,
             tracked=len(judge.state.entries),
             noted_since=judge.state.noted,
             last_dream=dreams[-1].decode() if dreams else None,
@@ -231,10 +234,10 @@ def dream_status(place: Workplace) -> DreamStatus:
         )
 
 
-def explain(place: Workplace, name: str) -> DreamExplanation:
+def explain(store: Store, name: str) -> DreamExplanation:
     """Why a statement is promoted or not; by its key, citation, record id, claim or own words."""
-    with place.reading() as folder:
-        judge = Judge(place, Snapshot(folder))
+    with store.existing() as folder:
+        judge = Judge(store, Snapshot(folder))
         return _explained(judge, judge.judge(_key(judge, name)))
 
 

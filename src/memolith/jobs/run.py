@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from copy import copy
 from dataclasses import replace
 from functools import partial
 
@@ -19,7 +20,7 @@ from memolith.files.locks import JOB_LOCK, OwnerLock
 from memolith.jobs.apply import Check, Kinds, alone, apply_changes, judged, require_status
 from memolith.jobs.changes import is_addition
 from memolith.jobs.history import encode_report, find_job, job_path, new_job_id, waiting_proposal
-from memolith.jobs.job import Job, P, Snapshot, Workplace, require_unchanged
+from memolith.jobs.job import Job, P, Snapshot, require_unchanged
 from memolith.jobs.reports import JobReport
 from memolith.jobs.trim import TrimJob
 from memolith.store import Store
@@ -31,18 +32,18 @@ _ORIGIN = "the proposal"  # of settings that it was planned with
 ANOTHER_JOB = "another job is running"
 
 
-def run_job(place: Workplace, job: Job[P], *, dry_run: bool = False) -> JobReport:
+def run_job(job: Job[P], *, dry_run: bool = False) -> JobReport:
     """Run a job to its end. A dry run writes nothing at all; `jobs.review = "ask"` leaves a proposal.
 
     An error leaves every file as it was, and is raised.
     """
-    report = JobReport(id=None, job=job.name, status="planned", created=place.clock.now())
-    with place.reading() as folder:
+    report = JobReport(id=None, job=job.name, status="planned", created=job.store.clock.now())
+    with job.store.existing() as folder:
         if dry_run:
             return _drafted(job, Snapshot(folder), report, preview=True)
         try:
             with OwnerLock(folder, JOB_LOCK):
-                return _run_alone(place, job, folder, report)
+                return _run_alone(job, folder, report)
         except BlockingIOError:
             skipped = job.plan(Snapshot(folder)).skipped or ANOTHER_JOB
             return replace(report, status="skipped", reason=skipped)
@@ -50,19 +51,18 @@ def run_job(place: Workplace, job: Job[P], *, dry_run: bool = False) -> JobRepor
 
 def trim(store: Store, *, dry_run: bool = False) -> JobReport:
     """Bring MEMORY.md under the limits of `trim.max_records` and `trim.max_chars`."""
-    place = Workplace.of(store)
-    return run_job(place, TrimJob(place), dry_run=dry_run)
+    return run_job(TrimJob(store), dry_run=dry_run)
 
 
-def run_unattended(place: Workplace, name: str, work: Callable[[], JobReport]) -> JobReport:
+def run_unattended(store: Store, name: str, work: Callable[[], JobReport]) -> JobReport:
     """Do what runs a job when nobody is there to see an error: it becomes a report, which is kept."""
-    report = JobReport(id=None, job=name, status="failed", created=place.clock.now())
+    report = JobReport(id=None, job=name, status="failed", created=store.clock.now())
     try:
         return work()
     except Exception as error:  # noqa: BLE001 - a job runs unattended: it must report, not die
         reason = error.message if isinstance(error, MemolithError) else repr(error)
         report = replace(report, reason=reason)
-    with suppress(MemolithError), place.writing() as transaction:  # else the caller still has it
+    with suppress(MemolithError), store.writing() as transaction:  # else the caller still has it
         folder = transaction.folder
         kept = replace(report, id=new_job_id(folder, name, report.created))
         transaction.replace(job_path(kept), encode_report(kept), None)
@@ -80,27 +80,27 @@ def unforeseen(step: Callable[[], object]) -> Exception | None:
     return None
 
 
-def _run_alone(place: Workplace, job: Job[P], folder: Folder, report: JobReport) -> JobReport:
+def _run_alone(job: Job[P], folder: Folder, report: JobReport) -> JobReport:
     """Run it, unless a proposal of the same kind waits and still fits the files."""
-    asks = job.may_wait and place.config.jobs.review == "ask"
+    asks = job.may_wait and job.store.config.jobs.review == "ask"
     waiting, withdrawn = waiting_proposal(folder, job.name), list[str]()
     if waiting is not None:
         try:
             require_unchanged(folder, waiting.read, waiting.changes)
         except FileChangedError as error:
-            withdrawn.append(_withdraw(place, waiting, error.message))
+            withdrawn.append(_withdraw(job.store, waiting, error.message))
             waiting = None
 
     def attempt() -> JobReport:
         if not asks or waiting is None:
-            return _attempt(place, job, folder, report, asks=asks)
+            return _attempt(job, folder, report, asks=asks)
         job.plan(Snapshot(folder))
         told = replace(waiting, reason="this proposal waits for your answer")
-        return _kept_state(place, job, told)
+        return _kept_state(job, told)
 
     done = _until_unchanged(attempt, _ATTEMPTS_BY_RULES if job.by_rules else _ATTEMPTS)
     if waiting is not None and done.status == "done":
-        withdrawn.append(_withdraw(place, waiting, "Another run has done it."))
+        withdrawn.append(_withdraw(job.store, waiting, "Another run has done it."))
     return replace(done, warnings=(*done.warnings, *withdrawn))
 
 
@@ -120,35 +120,33 @@ def _until_unchanged(attempt: Callable[[], JobReport], most: int) -> JobReport:
         ) from error
 
 
-def _attempt(
-    place: Workplace, job: Job[P], folder: Folder, report: JobReport, *, asks: bool
-) -> JobReport:
+def _attempt(job: Job[P], folder: Folder, report: JobReport, *, asks: bool) -> JobReport:
     """Plan, draft, and apply or propose; raises FileChangedError if somebody edits the files meanwhile."""
     started, snapshot = clocks.monotonic(), Snapshot(folder)
     drafted = _drafted(job, snapshot, report)
     if drafted.status == "skipped":
-        return _kept_state(place, job, drafted)
+        return _kept_state(job, drafted)
     # What is kept of it cannot tell how long it takes to be written.
     drafted = replace(drafted, seconds=clocks.monotonic() - started)
     if not asks:
-        return apply_changes(place, drafted, job, snapshot.require_unchanged)
-    settings = {name: value_of(place.config, name) for name in job.settings()}
+        return apply_changes(job, drafted, snapshot.require_unchanged)
+    settings = {name: value_of(job.store.config, name) for name in job.settings()}
     drafted = replace(drafted, read=snapshot.digests(), settings=settings)
-    return _propose(place, drafted, job, snapshot.require_unchanged)
+    return _propose(job, drafted, snapshot.require_unchanged)
 
 
-def _withdraw(place: Workplace, proposal: JobReport, why: str) -> str:
-    with place.writing() as transaction:
+def _withdraw(store: Store, proposal: JobReport, why: str) -> str:
+    with store.writing() as transaction:
         path = job_path(proposal)
         transaction.remove(path, transaction.folder.stamp(path))
         transaction.commit()
     return f"{why} The proposal {proposal.id} was withdrawn."
 
 
-def _kept_state(place: Workplace, job: Job[P], report: JobReport) -> JobReport:
+def _kept_state(job: Job[P], report: JobReport) -> JobReport:
     """The report of a job that changes nothing, once it has written its machine state."""
     if job.keeps_state:
-        with place.writing() as transaction:
+        with job.store.writing() as transaction:
             job.keep_state(transaction, {}, is_skipped=report.status == "skipped")
             transaction.commit()
     return report
@@ -177,12 +175,12 @@ def _drafted(
     )
 
 
-def apply_proposal(place: Workplace, job_id: str, kinds: Kinds) -> JobReport:
+def apply_proposal(store: Store, job_id: str, kinds: Kinds) -> JobReport:
     """Apply a proposal; if its files or its sources have changed, plan it again instead.
 
     Raises FileChangedError then, which names the new proposal.
     """
-    with place.reading() as folder, alone(folder):
+    with store.existing() as folder, alone(folder):
         report = require_status(find_job(folder, job_id, "proposed"), "applied")
         if report.job not in kinds or not kinds[report.job].may_wait:
             raise JobNotFoundError(
@@ -194,15 +192,14 @@ def apply_proposal(place: Workplace, job_id: str, kinds: Kinds) -> JobReport:
             name: SETTINGS[name].check(report.settings.get(name, SETTINGS[name].default), _ORIGIN)
             for name in kinds[report.job].settings()
         }
-        place = replace(place, config=with_values({**settings, "jobs.review": "ask"}, place.config))
-        job = kinds[report.job](place)
+        planned_in = copy(store)
+        planned_in.config = with_values({**settings, "jobs.review": "ask"}, store.config)
+        job = kinds[report.job](planned_in)
         try:
-            return apply_changes(
-                place, report, job, partial(require_unchanged, folder, report.read)
-            )
+            return apply_changes(job, report, partial(require_unchanged, folder, report.read))
         except FileChangedError as error:
             changed = error
-    planned = run_job(place, job)
+    planned = run_job(job)
     told, hint = "Nothing is left of it, so it was withdrawn.", ""
     if planned.status == "proposed":
         told = f"It was planned again: {planned.id}"
@@ -210,9 +207,9 @@ def apply_proposal(place: Workplace, job_id: str, kinds: Kinds) -> JobReport:
     raise FileChangedError(f"{changed.message} {told}", path=changed.path, hint=hint) from changed
 
 
-def _propose(place: Workplace, report: JobReport, job: Job[P], require: Check) -> JobReport:
+def _propose(job: Job[P], report: JobReport, require: Check) -> JobReport:
     """Keep the changes as a proposal."""
-    with place.writing() as transaction:
+    with job.store.writing() as transaction:
         folder = transaction.folder
         judged(folder, report.changes, job, require)
         report = replace(

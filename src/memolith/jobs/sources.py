@@ -14,8 +14,9 @@ from memolith.files.notes import readable_note
 from memolith.files.passages import is_secret_note
 from memolith.files.promoted import generated_lines
 from memolith.files.record_format import claims_to_be_record, readable_record
-from memolith.jobs.job import Snapshot, Workplace
+from memolith.jobs.job import Snapshot
 from memolith.jobs.recalls import Recalled
+from memolith.store import Store
 from memolith.text.lines import Promoted
 from memolith.text.pieces import bare_text, claim_key, pieces, whole_facts
 from memolith.text.sentences import sentences
@@ -117,12 +118,12 @@ def _lines_above(data: bytes) -> int:
 class Sources:
     """The memory files as a snapshot has them, each cut into statements once."""
 
-    def __init__(self, snapshot: Snapshot, place: Workplace) -> None:
+    def __init__(self, snapshot: Snapshot, store: Store) -> None:
         """Files are read when they are asked for; all of them only if a statement has left its own."""
         self._snapshot = snapshot
-        self._archive = place.config.trim.archive_path
-        self._made_by_jobs = layout.own_output(place.config)
-        self._now = place.clock.now()
+        self._archive = store.config.trim.archive_path
+        self._made_by_jobs = layout.own_output(store.config)
+        self._now = store.clock.now()
         self._cut: dict[str, list[Statement]] = {}
 
     def statement(self, entry: Recalled) -> Statement | None:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from memolith.config.sections import TrimConfig
 from memolith.files.document import Document, Line
 from memolith.jobs.changes import Edits, lost_lines, not_yet_archived
-from memolith.jobs.job import Job, Plan, Reader, Snapshot, Workplace
+from memolith.jobs.job import Job, Plan, Reader, Snapshot
+from memolith.store import Store
 from memolith.text.wording import counted
 from memolith.types import PROTECTED
 
@@ -59,10 +60,10 @@ class TrimJob(Job[Plan]):
     name = "trim"
     sections = ("trim",)
 
-    def __init__(self, place: Workplace) -> None:
+    def __init__(self, store: Store) -> None:
         """It keeps the MEMORY.md of this memory short."""
-        super().__init__(place)
-        self._path, self._config = place.config.profile.primary, place.config.trim
+        super().__init__(store)
+        self._path, self._config = store.config.profile.primary, store.config.trim
 
     def plan(self, snapshot: Snapshot) -> Plan:
         """Which records go."""
