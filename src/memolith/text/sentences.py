@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 
-from memolith.text.cues import without_filler
-from memolith.text.date_phrases import ANY_MONTH
+from memolith.text.cues import begins, without_filler
+from memolith.text.date_phrases import ANY_MONTH, WEEKDAYS, WORDS
 from memolith.text.tables import read_lists
 from memolith.text.tokens import fold
 
@@ -39,6 +39,7 @@ _PAIRED = re.compile(
     r"(?P<opens>[(\[„‘]|(?<![\w’'])'(?=[^\W\d]))|(?P<closes>[)\]”]|(?<=[^\s(\[])['’](?!\w))|[\"“«»]"
 )
 _CLOSED_BY = {"(": ")", "[": "]", "“": "”", "„": '“”"', "«": "»", "»": "«", "‘": "’", "'": "'’"}
+_SHORT_DAYS = WORDS["dotted-month"].keys() | (WORDS["any-weekday"].keys() - WEEKDAYS.keys())
 # No abbreviation keeps a sentence going for longer, nor does a bracket or a quotation.
 _LONGEST = 2000
 _LONGEST_INSIDE = 300
@@ -107,8 +108,8 @@ def _ends(line: str, found: re.Match[str], in_small: bool) -> bool:
     if found["mark"] != ".":
         return True
     before = line[max(0, found.start() - _BEFORE) : found.start()]
-    begins = after.lower() in _words("begins") and not (first[2] and first[3])
-    return _ends_with_dot(before, after, begins=begins)
+    is_common = after.lower() in _words("begins") or begins("leaning", after)
+    return _ends_with_dot(before, after, begins=is_common and not (first[2] and first[3]))
 
 
 def _ends_with_dot(before: str, after: str, *, begins: bool) -> bool:
@@ -122,6 +123,7 @@ def _ends_with_dot(before: str, after: str, *, begins: bool) -> bool:
     is_short = (
         (len(word) == 1 and word != "I" and word.isalpha())
         or small in _words("may end")
+        or small in _SHORT_DAYS
         or _DOTTED.fullmatch(word)
         or _DOUBLED.fullmatch(word)
         or _NO_VOWEL.fullmatch(word)
@@ -144,7 +146,8 @@ def _is_order(before: str, word: str, after: str, *, begins: bool) -> bool:
     earlier = before[: len(before) - len(word)].lower().split()[-1:]
     if not earlier:
         return word.isdigit()  # «1. Milk» at the beginning of a line
-    return not begins and earlier[0].strip(",;") in _words("before orders")
+    word_before = earlier[0].strip(",;")
+    return not begins and (word_before in _words("before orders") or word_before in WEEKDAYS)
 
 
 def _is_in_small_letters(line: str) -> bool:
