@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 _BLANK = re.compile(r"(?:\s|\ufeff|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
@@ -15,7 +15,6 @@ _STRING = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'', re.DOTALL)
 _WORD = re.compile(r"[^\s,:\[\]{}\"'/]+")
 _ESCAPE = re.compile(r"\\(\r?\n|.)", re.DOTALL)
 _MAX_DEPTH = 100
-_WORDS = {"true": True, "false": False, "null": None}
 
 
 class NotJsonError(ValueError):
@@ -41,12 +40,12 @@ class Node:
 
 def parse(text: str) -> Node:
     """The value that a text is; an empty text is an empty object."""
-    start = _skip(text, 0)
-    if start == len(text):
-        return Node(start=start, end=start, value={}, children=[])
-    node = _value(text, start, 0)
-    if _skip(text, node.end) != len(text):
-        raise NotJsonError(f"something follows its end (line {_line(text, node.end)})")
+    parser = _Parser(text)
+    if parser.skip() == len(text):
+        return Node(start=len(text), end=len(text), value={}, children=[])
+    node = parser.value(0)
+    if parser.skip() != len(text):
+        raise parser.problem("something follows its end")
     return node
 
 
@@ -148,65 +147,65 @@ def _skip(text: str, at: int) -> int:
     return match.end() if match else at
 
 
-def _line(text: str, at: int) -> int:
-    return text.count("\n", 0, at) + 1
+class _Parser:
+    """Reads one value after the other, from the beginning of a text on."""
 
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.at = 0
 
-def _value(text: str, at: int, depth: int) -> Node:
-    if depth > _MAX_DEPTH:
-        raise NotJsonError("it is nested too deep")
-    closing = {"{": "}", "[": "]"}.get(text[at : at + 1])
-    if closing is None:
-        word, end = _scalar(text, at)
-        return Node(start=at, end=end, value=word)
-    children: list[Node] = []
-    end = _skip(text, at + 1)
-    while not text.startswith(closing, end):
-        key_start, key = end, ""
-        if closing == "}":
-            key, end = _key(text, end)
-        child = _value(text, end, depth + 1)
-        child.key, child.key_start = key, key_start
-        children.append(child)
-        end = _skip(text, child.end)
-        if text.startswith(",", end):
-            end = _skip(text, end + 1)
-        elif not text.startswith(closing, end):
-            raise _unreadable(text, end)
-    value: object = [child.value for child in children]
-    if closing == "}":
-        value = {child.key: child.value for child in children}
-    return Node(start=at, end=end + 1, value=value, children=children)
+    def problem(self, what: str = "it cannot be parsed") -> NotJsonError:
+        """The error for the place where it is."""
+        return NotJsonError(f"{what} (line {self.text.count(chr(10), 0, self.at) + 1})")
 
+    def skip(self) -> int:
+        """Go on behind blanks and comments."""
+        self.at = _skip(self.text, self.at)
+        return self.at
 
-def _key(text: str, at: int) -> tuple[str, int]:
-    """A key, and where its value begins."""
-    key, end = _scalar(text, at)
-    colon = _skip(text, end)
-    if not text.startswith(":", colon):
-        raise _unreadable(text, colon)
-    return str(key), _skip(text, colon + 1)
+    def takes(self, mark: str) -> bool:
+        """Go on behind a mark, if it is next."""
+        is_next = self.text.startswith(mark, self.skip())
+        self.at += is_next
+        return is_next
 
+    def value(self, depth: int) -> Node:
+        """The value that is next."""
+        if depth > _MAX_DEPTH:
+            raise NotJsonError("it is nested too deep")
+        start = self.skip()
+        if self.takes("{"):
+            members = list(self._children("}", depth))
+            value = {child.key: child.value for child in members}
+            return Node(start=start, end=self.at, value=value, children=members)
+        if self.takes("["):
+            items = list(self._children("]", depth))
+            values = [child.value for child in items]
+            return Node(start=start, end=self.at, value=values, children=items)
+        scalar = self._scalar()
+        return Node(start=start, end=self.at, value=scalar)
 
-def _unreadable(text: str, at: int) -> NotJsonError:
-    return NotJsonError(f"it cannot be parsed (line {_line(text, at)})")
+    def _children(self, closing: str, depth: int) -> Iterator[Node]:
+        while not self.takes(closing):
+            key_start, key = self.at, ""
+            if closing == "}":
+                key = str(self._scalar())
+                if not self.takes(":"):
+                    raise self.problem()
+            child = self.value(depth + 1)
+            child.key, child.key_start = key, key_start
+            yield child
+            if not self.takes(",") and not self.text.startswith(closing, self.at):
+                raise self.problem()
 
-
-def _scalar(text: str, at: int) -> tuple[object, int]:
-    if match := _STRING.match(text, at):
-        return _unquoted(match[0]), match.end()
-    match = _WORD.match(text, at)
-    if match is None:
-        raise _unreadable(text, at)
-    word = match[0]
-    try:
-        return _WORDS[word] if word in _WORDS else json.loads(word), match.end()
-    except ValueError:
-        return word, match.end()  # a bare key, or a number of JSON5
-
-
-def _unquoted(quoted: str) -> str:
-    try:
-        return str(json.loads(quoted))
-    except ValueError:  # of JSON5: single quotes, lines that go on
-        return _ESCAPE.sub(lambda match: "" if "\n" in match[1] else match[1], quoted[1:-1])
+    def _scalar(self) -> object:
+        match = _STRING.match(self.text, self.at) or _WORD.match(self.text, self.at)
+        if match is None:
+            raise self.problem()
+        self.at = match.end()
+        try:
+            return json.loads(match[0])
+        except ValueError:
+            # Of JSON5: a bare key, a number, or a string with single quotes and lines that go on.
+            inside = match[0][1:-1] if match[0][0] in "\"'" else match[0]
+            return _ESCAPE.sub(lambda found: "" if "\n" in found[1] else found[1], inside)
