@@ -109,7 +109,7 @@ class Memory:
         """The conversation history: log a turn, read turns, recap a chat."""
         from memolith.context.chats import Chats
 
-        return Chats(self._store, self.channel, self._engine.recaller)
+        return Chats(self._store, self.channel, self._engine)
 
     @property
     def files(self) -> Files:
@@ -392,7 +392,7 @@ class Memory:
             chat=chat,
             path=path,
         )
-        return self._engine.recaller().recall(question, max(0, limit), filters)
+        return self._engine.recall(question, max(0, limit), filters)
 
     def session_start(
         self,
@@ -448,7 +448,7 @@ class Memory:
         )
         if not self.config.profile.enabled:
             return TurnContext(text="", skipped="profile.enabled is off")
-        return self._engine.recaller().context(turn, make_filters(self._store.clock))
+        return self._engine.context(turn, make_filters(self._store.clock))
 
     def status(self) -> Status:
         """What this profile holds right now, and the state of its index, if there is one."""

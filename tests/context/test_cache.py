@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from memolith import Memory
 from memolith import clock as clocks
 from memolith.clock import Clock
-from memolith.context.cache import AnswerCache, Recaller
+from memolith.context.cache import AnswerCache
 from memolith.errors import RefusedError
 from memolith.files.disk_view import StoreVersion
 from memolith.results import Filters, SearchResult
@@ -50,14 +50,14 @@ def always(_: object) -> bool:
 
 def test_the_same_question_is_answered_from_the_cache() -> None:
     store = Store()
-    cache = AnswerCache[int](4, 30, store.look)
+    cache = AnswerCache(4, 30, store.look)
     assert [cache.answer("a", store.make, always) for _ in range(3)] == [1, 1, 1]
     assert cache.answer("b", store.make, always) == 2
 
 
 def test_a_write_makes_every_answer_unknown() -> None:
     store = Store()
-    cache = AnswerCache[int](4, 30, store.look)
+    cache = AnswerCache(4, 30, store.look)
     cache.answer("a", store.make, always)
     store.version += 1
     assert cache.answer("a", store.make, always) == 2
@@ -65,7 +65,7 @@ def test_a_write_makes_every_answer_unknown() -> None:
 
 def test_a_write_while_an_answer_is_made_makes_it_unknown() -> None:
     store = Store()
-    cache = AnswerCache[int](4, 30, store.look)
+    cache = AnswerCache(4, 30, store.look)
 
     def make() -> int:
         store.version += 1
@@ -78,13 +78,13 @@ def test_a_write_while_an_answer_is_made_makes_it_unknown() -> None:
 def test_an_answer_is_not_kept_while_a_change_would_not_show() -> None:
     store = Store()
     store.settled = False
-    cache = AnswerCache[int](4, 30, store.look)
+    cache = AnswerCache(4, 30, store.look)
     assert [cache.answer("a", store.make, always) for _ in range(2)] == [1, 2]
 
 
 def test_a_degraded_answer_is_not_kept() -> None:
     store = Store()
-    cache = AnswerCache[int](4, 30, store.look)
+    cache = AnswerCache(4, 30, store.look)
     assert [cache.answer("a", store.make, lambda value: value > 1) for _ in range(3)] == [1, 2, 2]
 
 
@@ -93,7 +93,7 @@ def test_no_more_answers_are_kept_than_allowed_and_the_longest_unused_leave(
     size: int, asked: list[int]
 ) -> None:
     store = Store()
-    cache = AnswerCache[int](size, 30, store.look)
+    cache = AnswerCache(size, 30, store.look)
     recent: list[int] = []
     for key in asked:
         before = store.made
@@ -105,7 +105,7 @@ def test_no_more_answers_are_kept_than_allowed_and_the_longest_unused_leave(
 
 def test_a_cache_of_no_entries_keeps_nothing() -> None:
     store = Store()
-    cache = AnswerCache[int](0, 30, store.look)
+    cache = AnswerCache(0, 30, store.look)
     assert [cache.answer("a", store.make, always) for _ in range(2)] == [1, 2]
 
 
@@ -126,7 +126,7 @@ def wait_until(happened: Callable[[], bool]) -> None:
 
 def test_an_old_answer_is_given_once_more_while_it_is_made_anew(moment: list[float]) -> None:
     store = Store()
-    cache = AnswerCache[int](4, 30, store.look)
+    cache = AnswerCache(4, 30, store.look)
     go_on = threading.Event()
 
     def make() -> int:
@@ -143,7 +143,7 @@ def test_an_old_answer_is_given_once_more_while_it_is_made_anew(moment: list[flo
 
 def test_a_very_old_answer_is_made_anew_first(moment: list[float]) -> None:
     store = Store()
-    cache = AnswerCache[int](4, 30, store.look)
+    cache = AnswerCache(4, 30, store.look)
     cache.answer("a", store.make, always)
     moment[0] += 30 * 11
     assert cache.answer("a", store.make, always) == 2
@@ -151,7 +151,7 @@ def test_a_very_old_answer_is_made_anew_first(moment: list[float]) -> None:
 
 def test_an_old_answer_is_not_given_after_a_write(moment: list[float]) -> None:
     store = Store()
-    cache = AnswerCache[int](4, 30, store.look)
+    cache = AnswerCache(4, 30, store.look)
     cache.answer("a", store.make, always)
     moment[0] += 31
     store.version += 1
@@ -160,7 +160,7 @@ def test_an_old_answer_is_not_given_after_a_write(moment: list[float]) -> None:
 
 def test_a_renewal_that_fails_is_seen_by_whoever_asks_next(moment: list[float]) -> None:
     store = Store()
-    cache = AnswerCache[int](4, 30, store.look)
+    cache = AnswerCache(4, 30, store.look)
 
     def fail() -> int:
         raise RefusedError("no")
@@ -221,7 +221,8 @@ def test_every_filter_but_the_moment_is_part_of_the_question(
         return [SearchResult(hits=())]
 
     monkeypatch.setattr(StoreVersion, "__call__", lambda _: (0, True))
-    recaller = Recaller(Memory(tmp_path)._store, ask)
+    engine = Memory(tmp_path)._engine
+    monkeypatch.setattr(engine, "ask", ask)
     now = Filters(now=Clock().now())
     others = [
         replace(now, **{one.name: True if one.name == "include_secret" else "another"})
@@ -229,7 +230,7 @@ def test_every_filter_but_the_moment_is_part_of_the_question(
         if one.name != "now"
     ]
     for filters in (now, replace(now, now=None), *others, *others):
-        recaller.recall("tea", 5, filters)
+        engine.recall("tea", 5, filters)
     assert asked == [now, *others]
 
 

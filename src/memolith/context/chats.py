@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from memolith.clock import Clock
-from memolith.context.cache import Recaller
+from memolith.context.engine import Engine
 from memolith.errors import MemolithError, RefusedError
 from memolith.files import gate, layout
 from memolith.files.chat_log import ARCHIVE, encode_turn, kept_turn, parse_turn, sides
@@ -41,10 +41,10 @@ _MAX_BACKUPS = 2  # chats are rotated often, and must not push out backups of th
 class Chats:
     """The chats of one memory."""
 
-    def __init__(self, store: Store, channel: str, recaller: Callable[[], Recaller]) -> None:
+    def __init__(self, store: Store, channel: str, engine: Engine) -> None:
         self._store = store
         self._channel = channel
-        self._recaller = recaller
+        self._engine = engine
 
     def log(
         self,
@@ -181,7 +181,7 @@ class Chats:
             turns = self.turns(chat, limit=limit if about is None else most)
             return make_recap(dict(reversed([*enumerate(turns)])), room, show)
         filters = make_filters(self._store.clock, chat=chat, path=layout.CONVERSATIONS)
-        hits = self._recaller().recall_in_time(about, 4 * most, filters, config.timeout_seconds)
+        hits = self._engine.recall_in_time(about, 4 * most, filters, config.timeout_seconds)
         best = _turns_about(self._turns_by_line(chat), hits, most, about)
         found = tuple(best[line] for line in _as_said(best))
         return replace(make_recap(best, room, show), found=found, warnings=hits.warnings)

@@ -37,8 +37,7 @@ _RULE = "\n\n---\n\n"
 # Of a file is read what fills so many times the share of its layer. What is too far back in the log of a
 # day is still looked for in MEMORY.md, which alone has to fill all of the budget.
 _SHARES_READ = 2
-_BYTES_OF_A_CHAR = 2.5  # of a file, for a character that is shown; short records take more
-_FEWEST_BYTES = 16_384
+_FEWEST_CHARS = 4_000
 _SOURCE = 45  # characters that a line says about its record
 # A number as long as any, and room for the numbers of the fence, which estimates of tokens vary by.
 _MANY, _ROOM = "999,999,999", "x" * 60
@@ -190,7 +189,8 @@ class _Reader:
     def _layer(self, name: str, path: str) -> list[Piece]:
         """What may be shown of a file."""
         share = 1.0 if name == "memory" else _SHARES_READ * _WEIGHTS[name]
-        window = self._window(path, int(self.chars * share))
+        chars = max(_FEWEST_CHARS, int(self.chars * share))
+        window = self._window(path, chars)
         records = [record for record in window.records if record.id not in self._seen]
         if name == "memory":  # the records of the last days are in it too, and were counted
             self.unread[name] += max(
@@ -226,23 +226,18 @@ class _Reader:
 
     def _window(self, path: str, chars: int) -> Window:
         """As much of a file as has so many characters that may be shown, if it has so much."""
-        max_bytes = max(_FEWEST_BYTES, int(chars * _BYTES_OF_A_CHAR))
         try:
-            return read_window(self.folder, path, max_bytes, lambda w: self._length(w) >= chars)
+            return read_window(self.folder, path, chars, self._length)
         except MemolithError as error:
             self.warnings.append(f"{error.message} It is left out. {error.hint}".rstrip())
             return Window()
 
-    def _length(self, window: Window) -> int:
-        """About how many characters of it may be shown and are not shown by a layer before."""
-        texts = (
-            min(len(record.text), MAX_CHARS) + _SOURCE
-            for record in window.records
-            if record.id not in self._seen
-            and may_see(record.sensitivity, self.kind)
-            and not self._is_external(record)
-        )
-        return sum(texts) + sum(map(len, window.prose))
+    def _length(self, record: Record) -> int:
+        """About how many characters of it are shown, if it may be and is not by a layer before."""
+        is_shown = record.id not in self._seen and may_see(record.sensitivity, self.kind)
+        if not is_shown or self._is_external(record):
+            return 0
+        return min(len(record.text), MAX_CHARS) + _SOURCE
 
 
 def _day_before(day: date) -> date:

@@ -1,7 +1,7 @@
 """The part of a memory file that a session start looks at: it never grows with the file.
 
-New records stand at the end, so the end is read whole. Of a much larger stretch before it only the
-lines of protected categories are read, and of the beginning what a person wrote above the records.
+New records stand at the end, so it is read from there, as far as it fills the budget. Of a stretch before it
+only the records of protected categories are read, and of the beginning what a person wrote above the records.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice, takewhile
 
-from memolith.files.document import Document
+from memolith.files.document import fenced_lines
 from memolith.files.folder import Folder, our_errors
 from memolith.files.front_matter import is_broken_secret
 from memolith.files.layout import template_lines
@@ -22,6 +22,7 @@ from memolith.files.record_format import (
     BOM,
     claims_to_be_record,
     is_utf16,
+    json_part,
     not_utf8,
     readable_record,
 )
@@ -30,9 +31,10 @@ from memolith.types import PROTECTED, Record
 
 _HEAD = 32_768
 _HEADER = 16_384  # as long as the front matter of a note may be
-_FAR = _MAX_BYTES = 1_048_576
-# Bytes of the far part from which one protected record is taken: more would not fit anyway.
-_BYTES_FOR_ONE = 1024
+_MAX_BYTES = 1_250_000
+# For so many characters one protected record of the rest is read: more would not fit anyway.
+_CHARS_FOR_ONE = 400
+_STAND_IN = HIDDEN.encode()
 _PROTECTED = re.compile(f'"category":"(?:{"|".join(PROTECTED)})"'.encode())
 
 
@@ -47,83 +49,60 @@ class Window:
 
 
 def read_window(
-    folder: Folder, path: str, max_bytes: int, is_enough: Callable[[Window], bool] = lambda _: True
+    folder: Folder,
+    path: str,
+    chars: int,
+    length: Callable[[Record], int] = lambda one: len(one.text),
 ) -> Window:
-    """Look at the end of a file, at more of it while that is not enough; one that does not exist is empty."""
+    """The end of a file, until so many characters are found; one that does not exist is empty.
+
+    `length` says how many of them a record has.
+    """
     head, data, before = b"", b"", 0
     with our_errors(path), suppress(FileNotFoundError), folder.opened(path, os.O_RDONLY) as fd:
         size = os.fstat(fd).st_size
-        before = max(0, size - max_bytes - _FAR)
+        before = max(0, size - _MAX_BYTES)
         head = os.pread(fd, _HEAD, 0)
         data = os.pread(fd, size - before, before)
     if is_utf16(head):
         raise not_utf8(path, "it cannot be read")
     if not data or is_broken_secret(head[:_HEADER]):
         return Window()
-    window = _look(head, data, before, max_bytes)
-    while window.unread and not is_enough(window) and max_bytes <= _MAX_BYTES:
-        max_bytes *= 2
-        window = _look(head, data, before, max_bytes)
-    return window
-
-
-def _look(head: bytes, data: bytes, before: int, max_bytes: int) -> Window:
-    """What is in the head of a file and in the data behind so many bytes, of which the end is read whole."""
-    window = Window()
-    start = max(0, len(data) - max_bytes)
-    if before + start:
-        # A line that is cut might be anything, also a secret: of one longer than this, nothing.
-        end = data.find(b"\n", start) + 1 or len(data)
-        above = _above_records(head[: before + end])
-        _read_lines(_without_template(above), window, whole=True)
-        far = data[max(0, len(above) - before) : end]
-        _read_far(far, max(0, before - len(above)), window, max_bytes)
-        _read_lines(data[end:], window, whole=False)
-    else:
-        _read_lines(_without_template(data), window, whole=True)
-    window.secret.update(one.id for one in window.records if one.sensitivity == "secret")
-    return window
-
-
-def _without_template(data: bytes) -> bytes:
-    """Without the lines at the top that are ours and not the user's."""
-    data = data.removeprefix(BOM)
-    return data.split(b"\n", template_lines(data))[-1]
-
-
-def _above_records(head: bytes) -> bytes:
-    lines = Document.parse("", head[: head.rfind(b"\n") + 1]).lines
-    above = takewhile(lambda line: not line.looks_like_record, lines)
-    return b"".join(line.data for line in above)
-
-
-def _read_far(far: bytes, before: int, window: Window, max_bytes: int) -> None:
-    """The newest records of protected categories, without parsing others but secrets.
-
-    Lines in the bytes before it are taken to be as long as those in it.
-    """
-    window.secret.update(secret_ids(far))
-    protected = (line for line in reversed(far.split(b"\n")) if _PROTECTED.search(line))
-    newest = map(readable_record, islice(protected, max_bytes // _BYTES_FOR_ONE))
-    window.records += reversed([record for record in newest if record])
-    lines = far.count(b"\n")
-    window.unread = max(0, lines + before * lines // max(1, len(far)) - len(window.records))
-
-
-def _read_lines(data: bytes, window: Window, *, whole: bool) -> None:
-    """Read records and prose; in the middle of a file nobody knows where a code fence begins."""
-    prose = list[bytes]()
-    for line in Document.parse("", data).lines:
-        record = None if whole and line.fenced else readable_record(line.data)
+    # Of a part nobody knows where a code fence begins, and its first line is cut.
+    fenced = frozenset[int]() if before else fenced_lines(data)
+    lines = data.removesuffix(b"\n").split(b"\n")
+    at, most_protected = len(lines), chars // _CHARS_FOR_ONE
+    first = 1 if before else _template_lines(data)
+    newest, prose = list[Record](), list[bytes]()
+    while at > first and chars > 0:
+        at -= 1
+        record = None if at + 1 in fenced else readable_record(lines[at])
         if record:
-            window.records.append(record)
-        # A record that is broken may have been meant to be secret.
-        elif not claims_to_be_record(line.data) and line.data.strip() != HIDDEN.encode():
-            prose.append(line.data)
-    window.prose += _paragraphs(prose)
+            newest.append(record)
+        else:
+            prose.append(lines[at])
+        chars -= length(record) if record else len(lines[at])
+    rest = lines[first:at]
+    top = head[:before].split(b"\n")[_template_lines(head) : -1] if before else rest
+    above = list(takewhile(lambda line: json_part(line) is None, top))
+    protected = (line for line in reversed(rest) if _PROTECTED.search(line))
+    found = [one for one in map(readable_record, islice(protected, most_protected)) if one]
+    unread = len(rest) + before * len(lines) // len(data) - len(above) - len(found)
+    return Window(
+        records=[*newest, *found][::-1],
+        secret=set(secret_ids(data)),
+        prose=[*_paragraphs(above), *_paragraphs(prose[::-1])],
+        unread=max(0, unread),
+    )
+
+
+def _template_lines(data: bytes) -> int:
+    return template_lines(data.removeprefix(BOM))
 
 
 def _paragraphs(lines: Sequence[bytes]) -> list[str]:
-    texts = (line.decode(errors="replace").rstrip() for line in lines)
+    """What is no record, and none that is broken: it may have been meant to be secret."""
+    shown = (one for one in lines if not claims_to_be_record(one) and one.strip() != _STAND_IN)
+    texts = (one.removeprefix(BOM).decode(errors="replace").rstrip() for one in shown)
     text = "\n".join("" if text == "---" else text for text in texts).strip("\n")
     return re.split(r"\n{2,}", text) if text else []
