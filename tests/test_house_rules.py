@@ -27,7 +27,7 @@ CEILINGS = {
     "adapters": (351, 6),
     "cli": (2_522, 12),
     "config": (591, 4),
-    "context": (1_449, 10),
+    "context": (1_400, 10),
     "embed": (571, 5),
     "engines": (1_253, 7),
     "files": (3_490, 26),
