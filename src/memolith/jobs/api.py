@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from memolith.clock import Clock
 from memolith.config.sections import SCHEDULED
-from memolith.errors import JobNotFoundError, MemolithError, RefusedError
+from memolith.errors import JobNotFoundError, RefusedError
 from memolith.files import gate, layout
 from memolith.files.chat_log import parse_turn, sides
 from memolith.files.ledger import Ledger, find_record
@@ -174,22 +173,9 @@ class Jobs:
         user's is trusted as an agent's. Set `include_secret` to false for a caller that may not see secret
         records: `known` would tell it what they say.
         """
-        agents_channel = "agent" if trust(self.channel) == "user" else self.channel
-        job = FlushJob(
-            self.store,
-            read_chat(turns),
-            (
-                self.channel,
-                agents_channel,
-            ),  # only what is surely the user's is trusted like the user
-            session,
-            include_secret=include_secret,
-        )
-        report, is_over_limit = job.run(dry_run=dry_run)
-        if is_over_limit:
-            with suppress(MemolithError):  # the records are on disk, and the next one tries again
-                trim(self.store)
-        return report
+        chat = read_chat(turns)
+        job = FlushJob(self.store, chat, self.channel, session, include_secret=include_secret)
+        return job.run(dry_run=dry_run)
 
     def flush_prompt(self) -> str:
         """What to tell an agent that is to save by itself before its context is shortened."""

@@ -5,21 +5,24 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from memolith.errors import RefusedError
+from memolith.errors import MemolithError, RefusedError
 from memolith.files import gate
 from memolith.files.document import Document
 from memolith.files.layout import daily_log
 from memolith.files.ledger import NO_MARKS, Ledger, digest, records_with, tombstones
 from memolith.files.notes import is_note_path, records_in
 from memolith.files.record_format import encode_json
+from memolith.files.transaction import Transaction
 from memolith.jobs.changes import replaced
 from memolith.jobs.chat import Chat, Message
 from memolith.jobs.history import UNDONE, encode_report, job_path, new_job_id, prune_jobs, undone_by
 from memolith.jobs.job import Job, Plan, Snapshot
 from memolith.jobs.reports import Flushed, FlushReport, Hunk, JobReport
+from memolith.jobs.run import trim
 from memolith.store import Store
 from memolith.text.budget import cut
 from memolith.text.cues import CATEGORIES, begins, is_small_talk, kind_of, plain, says
@@ -34,7 +37,7 @@ from memolith.text.similarity import copy_key
 from memolith.text.tokens import words
 from memolith.text.wording import counted
 from memolith.types import Record
-from memolith.visibility import visible
+from memolith.visibility import trust, visible
 
 NAME = "flush"
 
@@ -218,18 +221,12 @@ class FlushJob(Job[FlushPlan]):
     may_wait = False
 
     def __init__(
-        self,
-        store: Store,
-        chat: Chat,
-        channels: tuple[str, str],
-        session: str,
-        *,
-        include_secret: bool,
+        self, store: Store, chat: Chat, channel: str, session: str, *, include_secret: bool
     ) -> None:
-        """`channels` are that of the user and of the agent."""
+        """`channel` is that of whoever hands the chat over."""
         super().__init__(store)
-        self._store, self._chat, self._session = store, chat, session
-        self._channels, self._include_secret = channels, include_secret
+        self._chat, self._channel = chat, channel
+        self._session, self._include_secret = session, include_secret
 
     def plan(self, snapshot: Snapshot | None) -> FlushPlan:
         """What is worth a record, and was neither known, forgotten nor undone; there may be no memory yet."""
@@ -274,14 +271,14 @@ class FlushJob(Job[FlushPlan]):
         return known
 
     def _draft(self, found: Finding, known: Known) -> Record:
+        # Only what is surely the user's is trusted like the user.
+        is_users = found.by_user and self._chat.is_sure
+        channel = self._channel if is_users or trust(self._channel) != "user" else "agent"
         # Hosts cut texts in the middle of an emoji.
         text = gate.whole_characters(found.text).encode("utf-8", "replace").decode()
-        draft = self._store.draft(
-            text,
-            self._channels[not (found.by_user and self._chat.is_sure)],
-            category=found.category,
-            session=self._session,
-            metadata={"said_by": "user" if found.by_user else "assistant"},
+        said_by = {"said_by": "user" if found.by_user else "assistant"}
+        draft = self.store.draft(
+            text, channel, category=found.category, session=self._session, metadata=said_by
         )
         first = known.current(found.first, draft) if found.first != found.text else None
         return replace(draft, category=first.category, supersedes=first.id) if first else draft
@@ -292,9 +289,9 @@ class FlushJob(Job[FlushPlan]):
         found = Document.parse(path, hunk.inserted).records()
         yield from (digest(record.text) for _, record in found)
 
-    def run(self, *, dry_run: bool) -> tuple[FlushReport, bool]:
-        """Plan and save; returns whether MEMORY.md may be over its limits now."""
-        if self._store.profile.exists:
+    def run(self, *, dry_run: bool) -> FlushReport:
+        """Plan and save."""
+        if self.store.profile.exists:
             with self.store.existing() as folder:
                 plan = self.plan(Snapshot(folder))
         else:
@@ -306,37 +303,40 @@ class FlushJob(Job[FlushPlan]):
             dry_run=dry_run,
             warnings=self._chat.warnings,
         )
-        return (report, False) if dry_run or not plan.drafts else self._saved(plan, report)
+        return report if dry_run or not plan.drafts else self._saved(plan, report)
 
-    def _saved(self, plan: FlushPlan, report: FlushReport) -> tuple[FlushReport, bool]:
+    def _saved(self, plan: FlushPlan, report: FlushReport) -> FlushReport:
         """Append all records in one transaction, and keep a report by which they can be taken back."""
-        now = self.store.clock.now()
-        paths = (daily_log(self.store.clock.day_of(now)), self.store.config.profile.primary)
+        kept: list[str] = []
         with self.store.writing() as transaction:
-            folder = transaction.folder
-            before = {path: folder.read(path) for path in paths}
-            job_id = new_job_id(folder, NAME, now)
-
-            def plan_report(saved: Sequence[Record]) -> None:
-                if all(record.reused for record in saved):
-                    return
-                changes = [replaced(one, before[one], transaction.planned(one)) for one in paths]
-                job = JobReport(
-                    id=job_id,
-                    job=NAME,
-                    status="done",
-                    created=now,
-                    lines=plan.lines,
-                    counts=plan.counts,
-                    changes=tuple(filter(None, changes)),
-                )
-                transaction.replace(job_path(job), encode_report(job), None)
-
-            records = self._store.journal.append(
-                transaction, plan.drafts, before_commit=plan_report
+            records = self.store.journal.append(
+                transaction,
+                plan.drafts,
+                before_commit=lambda _: kept.extend(self._keep_report(transaction, plan)),
             )
-            prune_jobs(folder)
-            is_over_limit = self._store.may_be_over_limit(transaction)
-        is_new = not all(record.reused for record in records)
+            prune_jobs(transaction.folder)
+            is_over_limit = self.store.may_be_over_limit(transaction)
+        if is_over_limit:
+            with suppress(MemolithError):  # the records are on disk, and the next one tries again
+                trim(self.store)
         saved = tuple(Flushed(text=one.text, category=one.category, id=one.id) for one in records)
-        return replace(report, id=job_id if is_new else None, saved=saved), is_over_limit
+        return replace(report, id=next(iter(kept), None), saved=saved)
+
+    def _keep_report(self, transaction: Transaction, plan: FlushPlan) -> Iterator[str]:
+        """Plan the report of what is about to be appended; gives its id, unless nothing is new."""
+        folder, now = transaction.folder, self.store.clock.now()
+        paths = (daily_log(self.store.clock.day_of(now)), self.store.config.profile.primary)
+        changes = [replaced(one, folder.read(one), transaction.planned(one)) for one in paths]
+        if any(changes):
+            job_id = new_job_id(folder, NAME, now)
+            job = JobReport(
+                id=job_id,
+                job=NAME,
+                status="done",
+                created=now,
+                lines=plan.lines,
+                counts=plan.counts,
+                changes=tuple(filter(None, changes)),
+            )
+            transaction.replace(job_path(job), encode_report(job), None)
+            yield job_id
