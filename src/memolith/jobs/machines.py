@@ -24,7 +24,7 @@ from memolith.files.ledger import archives, tombstones
 from memolith.files.notes import encode_record, is_note_path, readable_note
 from memolith.files.record_format import readable_record
 from memolith.files.transaction import Transaction, rewrite_file
-from memolith.jobs.checks.subject import Subject
+from memolith.jobs.checks.subject import CONFLICT, Subject
 from memolith.text.cleaning import shown_path
 from memolith.text.wording import counted
 
@@ -33,8 +33,6 @@ ATTRIBUTES = ".gitattributes"
 _MERGED = ("MEMORY.md", "memory/*.md", "LONGMEMORY.md", "DREAMS.md", layout.CONVERSATIONS)
 _LINES = "".join(f"/{pattern} merge=memolith\n" for pattern in _MERGED)
 _GIT_TIMEOUT_SECONDS = 30.0
-# What Syncthing puts in front of the ending of a file, and Dropbox and Nextcloud behind its name.
-_MARK = re.compile(r"\.sync-conflict-[\w-]+?(?=\.|$)| ?\([^()]*conflicted copy[^()]*\)")
 _ID = re.compile(rb'"id": ?"([^"\n]{1,200})"')
 
 
@@ -153,7 +151,7 @@ def merge_copies(subject: Subject) -> Iterator[str]:
     """Bring what only a conflict copy has into the file it is a copy of; the copy goes to a backup."""
     copies = [one.path for one in subject.entries if one.is_conflict and one.kind == "file"]
     for path in copies:
-        original = _MARK.sub("", path)
+        original = CONFLICT.sub("", path)
         if original == path or not original.endswith((".md", ".jsonl")):
             continue
         with (

@@ -18,12 +18,9 @@ from memolith.jobs.machines import add_lines, git, has_driver, remotes
 from memolith.jobs.reports import Check
 
 _LEAST_FREE_BYTES = 100_000_000
-_SYNCED_FOLDERS = ("dropbox", "onedrive", "icloud", "mobile documents", "google drive", "nextcloud")
-_SYNC_MARKS = {
-    ".stfolder": "Syncthing",
-    ".dropbox.cache": "Dropbox",
-    ".owncloudsync.log": "ownCloud",
-}
+_SYNCED_FOLDERS = (
+    "dropbox", "google drive", "icloud", "mobile documents", "nextcloud", "onedrive", "owncloud",
+)  # fmt: skip
 _NETWORK_SYSTEMS = ("nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "ceph", "afs")
 
 IGNORE_FILE = ".gitignore"
@@ -113,9 +110,8 @@ def _syncer(path: str) -> str:
         name = os.path.basename(path)
         if name.lower().startswith(_SYNCED_FOLDERS):
             return name
-        for mark, syncer in _SYNC_MARKS.items():
-            if os.path.exists(os.path.join(path, mark)):
-                return syncer
+        if os.path.exists(os.path.join(path, ".stfolder")):
+            return "Syncthing"
         path = os.path.dirname(path)
     return ""
 

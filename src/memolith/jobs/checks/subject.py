@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -28,9 +29,8 @@ _OWN_FOLDERS = (layout.DAILY_FOLDER, STATE_FOLDER)
 _OWN_FILES = (layout.ROOT_MEMORY, layout.USER, layout.CONVERSATIONS)
 _HARMLESS = (PROFILE_FILE, ".git", ".gitignore", ".gitattributes", ".stfolder", ".stignore")
 _OWN_STEMS = ("MEMORY", "USER", "conversation-history")
-# The marks that Syncthing, Dropbox, Nextcloud and merge tools put into the loser's name.
-_CONFLICT_MARKS = (".sync-conflict-", "conflicted copy")
-_CONFLICT_ENDING = ".orig"
+# What Syncthing puts in front of the ending of a file, and Dropbox and Nextcloud behind its name.
+CONFLICT = re.compile(r"\.sync-conflict-[\w-]+?(?=\.|$)| ?\([^()]*conflicted copy[^()]*\)")
 
 WORST_FIRST: tuple[CheckStatus, ...] = ("error", "warn", "info", "ok", "off")
 # Twenty lines of a kind show the pattern; ten thousand would bury everything else.
@@ -54,7 +54,7 @@ class Entry:
     def is_conflict(self) -> bool:
         """Whether a sync tool made it of a version it could not merge."""
         name = os.path.basename(self.path)
-        return name.endswith(_CONFLICT_ENDING) or any(mark in name for mark in _CONFLICT_MARKS)
+        return name.endswith(".orig") or CONFLICT.search(name) is not None
 
     @property
     def is_own(self) -> bool:
