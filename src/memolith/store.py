@@ -145,15 +145,13 @@ class Store:
 
         `final` completes the draft under the lock, from files that nobody can change meanwhile.
         """
-        gate.check_record(draft)
-        draft = gate.mark_keys(draft)
+        draft = gate.checked_record(draft)
         with self.writing() as transaction:
             if final is not None:
                 draft = final(transaction.folder)
                 if draft.citation is not None:  # the files have it already
                     return self.journal.confirmed(transaction, draft, draft.citation), False
-                gate.check_record(draft)
-                draft = gate.mark_keys(draft)
+                draft = gate.checked_record(draft)
             gate.admit_forgotten(transaction, draft, by_user=_is_users(draft))
             record = self.journal.append(transaction, [draft])[0]
             is_over_limit = not record.reused and self.may_be_over_limit(transaction)
@@ -171,9 +169,8 @@ class Store:
         from memolith.files.notes import check_category, write_note
         from memolith.files.records import find_same_note
 
-        gate.check_record(draft)
+        draft = gate.checked_record(draft, title)
         check_category(draft)
-        draft = gate.mark_keys(draft, title)
         with self.writing() as transaction:
             gate.admit_forgotten(transaction, draft, by_user=_is_users(draft))
             now = self.clock.now()

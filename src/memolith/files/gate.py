@@ -94,7 +94,7 @@ def check_enabled(config: ProfileConfig) -> None:
         )
 
 
-def check_record(record: Record) -> None:
+def _check_record(record: Record) -> None:
     """Raise RefusedError for what cannot be a record."""
     if _is_blank(record.text):
         raise RefusedError(
@@ -129,13 +129,14 @@ def mark_after(old: Record, mark: Sensitivity | None, *, by_user: bool) -> Sensi
     return mark
 
 
-def mark_keys(draft: Record, title: str = "") -> Record:
-    """The record as a secret if it holds a key or token known by its form; its `warnings` say so.
+def checked_record(draft: Record, title: str = "") -> Record:
+    """The record, secret if it holds a key or token known by its form; RefusedError for what is no record.
 
-    A password told in words is only a guess: it is not raised, but its writer is warned.
+    Its `warnings` say what was found. A password told in words is only a guess: it is not raised, but its writer is warned.
     """
     from memolith.text.open_secrets import key_kinds, open_secrets
 
+    _check_record(draft)
     if draft.sensitivity == "secret":
         return draft
     parts = [draft.text, title, *draft.keywords]

@@ -195,10 +195,9 @@ class Writer:
         category = make_slug(record.category) if item.place == "note" else record.category
         created = now if record.created == gate.NOT_YET else min(record.created, now)
         record = replace(record, category=category, created=created, citation=None)
-        gate.check_record(record)
+        marked = replace(gate.checked_record(record), warnings=())
         if {record.id, ledger.digest(record.text)} & self._stones:
             raise RefusedError("you had it forgotten")
-        marked = replace(gate.mark_keys(record), warnings=())
         self.report.marked_secret += marked.sensitivity != record.sensitivity
         if item.place == "note":
             note_bytes(marked)  # a note that cannot be kept is refused before others wait with it

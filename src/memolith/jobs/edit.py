@@ -129,14 +129,13 @@ class _Edit:
 
     def _admitted(self, line: bytes, record: Record, number: int) -> bytes:
         old, old_line = self._old.get(record.id, (None, b""))
-        gate.check_record(record)
+        marked = gate.checked_record(record)
         if not self._by_user:
             if old is not None and self._is_new_version(record, old):
                 self._add_version(record, old)
                 return old_line
             self._check_trust(record, old, number)
             gate.admit_forgotten(self._transaction, record, by_user=False)
-        marked = gate.mark_keys(record)
         self.warnings += [f"{self._path}#L{number}: {warning}" for warning in marked.warnings]
         if marked.sensitivity != record.sensitivity:
             return with_values(line, provenance={"sensitivity": "secret"})

@@ -240,13 +240,12 @@ class FlushJob(Job[FlushPlan]):
                 continue
             try:
                 gate.refuse_forgotten(forgotten.get(digest(one.text)))
-                draft = self._draft(one, known)
-                gate.check_record(draft)
+                draft = gate.checked_record(self._draft(one, known))
             except RefusedError as error:
                 refused.append(error.message)
             else:
                 known.add(draft)
-                drafts.append(gate.mark_keys(draft))
+                drafts.append(draft)
         return FlushPlan(
             lines=(f"saved from a chat: {counted(len(drafts), 'record')}",),
             counts={"saved": len(drafts)},

@@ -70,11 +70,10 @@ def admitted(
     """A changed record as it may be written; raises an error if it may not."""
     if new == old:
         return old
-    gate.check_record(new)
     # What an agent changes is the agent's from then on.
     if raises_trust(old.provenance.channel, channel, store.config.trust.external):
         new = replace(new, provenance=replace(new.provenance, channel=channel))
-    new = gate.mark_keys(new)
+    new = gate.checked_record(new)
     if new.text != old.text:
         gate.admit_forgotten(transaction, new, by_user=trust(channel) == "user")
     return new

@@ -115,10 +115,7 @@ def remember_many(
     """Write several records in one transaction: all, or none if one is refused."""
     if isinstance(items, str | bytes | Mapping) or not isinstance(items, Iterable):
         raise RefusedError(f"This is not a list of records but {items!r:.60}.")
-    drafts = [_draft(store, item, channel) for item in items]
-    for draft in drafts:
-        gate.check_record(draft)
-    drafts = list(map(gate.mark_keys, drafts))
+    drafts = [gate.checked_record(_draft(store, item, channel)) for item in items]
     if not drafts:
         return ()
     with store.writing() as transaction:
