@@ -17,6 +17,7 @@ from memolith.clock import Clock
 from memolith.errors import ConfigError, JobFailedError, JobNotFoundError
 from memolith.jobs import worker
 from memolith.jobs.api import Jobs
+from memolith.jobs.reports import JobReport
 from memolith.jobs.scheduler import Scheduler
 from memolith.jobs.worker import run_in_process
 from tests.lifecycle.dreams import tree
@@ -175,17 +176,18 @@ def test_a_job_does_not_outlive_its_server(memory: Memory) -> None:
 
 
 def test_a_schedule_has_its_jobs_run_apart(root: str) -> None:
-    reports = []
+    news: list[JobReport | str] = []
     settings = {"dream.enabled": True, "compact.cron": "* * * * *"}
     with Memory(root, settings=settings) as memory:
         memory.remember("Tea at four")
-        scheduler = Scheduler(memory.jobs, poll_seconds=0.01, tell=reports.append)
+        scheduler = Scheduler(memory.jobs, poll_seconds=0.01, tell=news.append)
         scheduler.start()
         deadline = time.monotonic() + 300
-        while not reports:
+        while not any(isinstance(one, JobReport) for one in news):
             assert time.monotonic() < deadline
             time.sleep(0.01)
         scheduler.stop(300)
+    reports = [one for one in news if isinstance(one, JobReport)]
     assert [(report.job, report.status) for report in reports[:1]] == [("dream", "skipped")]
 
 

@@ -19,7 +19,7 @@ from memolith.files.folder import Folder
 from memolith.files.locks import SCHEDULE_LOCK, OwnerLock
 from memolith.jobs import scheduler as scheduler_module
 from memolith.jobs.compact import CompactJob
-from memolith.jobs.reports import ScheduledRun
+from memolith.jobs.reports import JobReport, ScheduledRun
 from memolith.jobs.scheduler import NEVER, Scheduler, is_due, last_runs, maintain
 from tests.conftest import StoppedTime
 from tests.lifecycle.life import live
@@ -134,9 +134,7 @@ def test_a_first_maintain_says_what_is_due_and_runs_one_after_the_other(
     memory.remember("tea")
     told: list[str] = []
     reports = maintain(
-        memory.jobs,
-        say=told.append,
-        tell=lambda report: told.append(report.job),
+        memory.jobs, lambda news: told.append(news if isinstance(news, str) else news.job)
     )
     due = "Due, one after the other: experiences, dream, compact."
     assert told == [due, "experiences", "dream", "compact"]
@@ -165,7 +163,9 @@ def test_the_schedule_is_written_only_under_the_writer_lock(grown: Memory) -> No
 
 def test_the_scheduler_runs_in_the_background_and_stops_cleanly(grown: Memory) -> None:
     done = threading.Event()
-    scheduler = Scheduler(grown.jobs, poll_seconds=0.05, tell=lambda report: done.set())
+    scheduler = Scheduler(
+        grown.jobs, poll_seconds=0.05, tell=lambda news: isinstance(news, str) or done.set()
+    )
     scheduler.start()
     assert done.wait(300)
     scheduler.stop(300)
@@ -203,7 +203,9 @@ def test_an_unexpected_error_does_not_end_the_schedule_and_is_logged(
         return due(*args)  # type: ignore[arg-type]
 
     monkeypatch.setattr(scheduler_module, "_due", look)
-    scheduler = Scheduler(grown.jobs, poll_seconds=0.05, tell=lambda report: done.set())
+    scheduler = Scheduler(
+        grown.jobs, poll_seconds=0.05, tell=lambda news: isinstance(news, str) or done.set()
+    )
     with caplog.at_level("ERROR", "memolith.jobs"):
         scheduler.start()
         assert done.wait(300)
@@ -215,11 +217,12 @@ def test_who_holds_a_lock_file_that_was_deleted_does_not_keep_the_schedule(grown
     turns: list[bool] = []
     kept, lost = threading.Event(), threading.Event()
 
-    def say(sentence: str) -> None:
-        turns.append(ours := sentence.startswith("Keeping the schedule"))
-        (kept if ours else lost).set()
+    def say(news: JobReport | str) -> None:
+        if isinstance(news, str):
+            turns.append(ours := news.startswith("Keeping the schedule"))
+            (kept if ours else lost).set()
 
-    scheduler = Scheduler(grown.jobs, poll_seconds=0.05, say=say)
+    scheduler = Scheduler(grown.jobs, poll_seconds=0.05, tell=say)
     scheduler.start()
     assert kept.wait(300)
     with Folder(grown.root) as folder:
@@ -257,13 +260,14 @@ def test_of_two_schedulers_the_second_takes_over_when_the_first_dies(grown: Memo
         done = threading.Event()
         waits, turns = threading.Event(), list[bool]()
 
-        def say(sentence: str) -> None:
-            turns.append(sentence.startswith("Keeping the schedule"))
-            waits.set()
+        def say(news: JobReport | str) -> None:
+            if isinstance(news, str):
+                turns.append(news.startswith("Keeping the schedule"))
+                waits.set()
+            else:
+                done.set()
 
-        scheduler = Scheduler(
-            grown.jobs, poll_seconds=0.05, tell=lambda report: done.set(), say=say
-        )
+        scheduler = Scheduler(grown.jobs, poll_seconds=0.05, tell=say)
         scheduler.start()
         assert not done.wait(0.4)
         assert waits.wait(300)

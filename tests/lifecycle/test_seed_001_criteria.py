@@ -35,7 +35,9 @@ def test_sc2_compaction_runs_on_schedule_and_blocks_nobody(
 ) -> None:
     monkeypatch.setattr("memolith.jobs.compact.choose_summariser", lambda config, key: slow)
     told = threading.Event()
-    scheduler = Scheduler(grown.jobs, poll_seconds=0.05, tell=lambda report: told.set())
+    scheduler = Scheduler(
+        grown.jobs, poll_seconds=0.05, tell=lambda news: isinstance(news, str) or told.set()
+    )
     scheduler.start()
     assert slow.asked.wait(300)
     written = grown.remember("Said while the summary was being written")

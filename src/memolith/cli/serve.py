@@ -322,9 +322,11 @@ def maintain(call: Call, once: bool, all_: bool) -> Steps:
     from memolith.jobs.reports import JobList
     from memolith.jobs.scheduler import maintain as run_due
 
-    def show(report: JobReport) -> None:
-        if not call.json:
-            show_report(call, report)
+    def show(news: JobReport | str) -> None:
+        if isinstance(news, str):
+            output.note(news)
+        elif not call.json:
+            show_report(call, news)
 
     reports: list[JobReport] = []
     with ExitStack() as stack:
@@ -341,7 +343,7 @@ def maintain(call: Call, once: bool, all_: bool) -> Steps:
             if all_:
                 output.note(f"{memory.profile.name}:")
             with _keeping(call, memory.profile.name, of_many=all_):
-                reports += run_due(memory.jobs, say=output.note, tell=show)
+                reports += run_due(memory.jobs, show)
     yield JobList(tuple(reports))
     if not is_on:
         output.note("No job is switched on. Try: ", call.again("config set compact.enabled true"))
@@ -349,18 +351,18 @@ def maintain(call: Call, once: bool, all_: bool) -> Steps:
         output.note("Nothing is due.")
 
 
-def _keep_schedules(kept: Iterable[Memory], show: Callable[[JobReport], None]) -> None:
+def _keep_schedules(kept: Iterable[Memory], show: Callable[[JobReport | str], None]) -> None:
     from memolith.jobs.scheduler import Scheduler
 
     told: SimpleQueue[JobReport | str | None] = SimpleQueue()  # None ends it
     signal.signal(signal.SIGTERM, lambda *_: told.put(None))
     with ExitStack() as stack:
         for memory in kept:
-            scheduler = Scheduler(memory.jobs, tell=told.put, say=told.put)
+            scheduler = Scheduler(memory.jobs, told.put)
             scheduler.start()
             stack.callback(scheduler.stop)
         while (one := told.get()) is not None:
-            output.note(one) if isinstance(one, str) else show(one)
+            show(one)
 
 
 @contextmanager

@@ -25,8 +25,7 @@ from memolith.store import Store
 if TYPE_CHECKING:  # it reads the schedule, too
     from memolith.jobs.api import Jobs
 
-Say = Callable[[str], object]
-Tell = Callable[[JobReport], object]
+Tell = Callable[[JobReport | str], object]
 
 log = logging.getLogger("memolith.jobs")
 NEVER = datetime(1970, 1, 1, tzinfo=UTC)
@@ -78,17 +77,15 @@ def note_run(store: Store, run: ScheduledRun) -> None:
         transaction.commit()
 
 
-def maintain(
-    jobs: Jobs, *, say: Say = lambda sentence: None, tell: Tell = lambda report: None
-) -> tuple[JobReport, ...]:
+def maintain(jobs: Jobs, tell: Tell = lambda news: None) -> tuple[JobReport, ...]:
     """Run every job that is due, one after the other; raises WriterBusyError when another process does that.
 
-    `say` is called with a sentence if several are due, `tell` with each report when its job has ended.
+    `tell` is called with each report when its job has ended, and with a sentence before, if several are due.
     """
     with Folder(jobs.store.root) as folder:
         try:
             with OwnerLock(folder, SCHEDULE_LOCK):
-                return tuple(_run_due(jobs, folder, jobs.unattended, say, tell))
+                return tuple(_run_due(jobs, folder, jobs.unattended, tell))
         except BlockingIOError as error:
             raise WriterBusyError(
                 "Another process keeps the schedule of this memory. Nothing was run.",
@@ -102,20 +99,10 @@ class Scheduler:
     """A thread that runs jobs when they are due. Of many processes, one at a time keeps it."""
 
     def __init__(
-        self,
-        jobs: Jobs,
-        *,
-        poll_seconds: float = 30.0,
-        tell: Tell = lambda report: None,
-        say: Say = lambda sentence: None,
+        self, jobs: Jobs, tell: Tell = lambda news: None, *, poll_seconds: float = 30.0
     ) -> None:
-        """In the thread, `tell` is called with each report; `say` with a sentence when several jobs are due, when it
-        is known whether we keep the schedule, and when that changes.
-        """
-        self._jobs = jobs
-        self._poll_seconds = poll_seconds
-        self._tell = tell
-        self._say = say
+        """In the thread, `tell` is called as by `maintain`, and with a sentence that says who keeps the schedule."""
+        self._jobs, self._tell, self._poll_seconds = jobs, tell, poll_seconds
         self._ours: bool | None = None
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._keep, name="memolith-jobs", daemon=True)
@@ -148,7 +135,7 @@ class Scheduler:
             self._is_ours(True)
             # Whoever deleted the lock file let a second process in: the one that holds its name keeps the schedule.
             while not self._stopping.is_set() and lock.has_its_name():
-                for _ in _run_due(self._jobs, folder, self._run_in_process, self._say, self._tell):
+                for _ in _run_due(self._jobs, folder, self._run_in_process, self._tell):
                     if self._stopping.is_set():
                         return
                 self._stopping.wait(self._poll_seconds)
@@ -159,13 +146,12 @@ class Scheduler:
         self._ours = ours
         root = self._jobs.store.root
         names = ", ".join(scheduled_jobs(self._jobs.store.config))
-        sentence = f"Keeping the schedule of {root}: {names}. Ctrl-C ends it."
-        if not ours:
-            sentence = (
-                f"Another process keeps the schedule of {root}."
-                " This one waits, and takes over when that one ends. Ctrl-C ends the wait."
-            )
-        self._say(sentence)
+        self._tell(
+            f"Keeping the schedule of {root}: {names}. Ctrl-C ends it."
+            if ours
+            else f"Another process keeps the schedule of {root}."
+            " This one waits, and takes over when that one ends. Ctrl-C ends the wait."
+        )
 
     def _run_in_process(self, job: str) -> JobReport:
         from memolith.jobs.worker import run_in_process
@@ -189,7 +175,7 @@ def _due(jobs: Jobs, folder: Folder) -> list[str]:
 
 
 def _run_due(
-    jobs: Jobs, folder: Folder, run: Callable[[str], JobReport], say: Say, tell: Tell
+    jobs: Jobs, folder: Folder, run: Callable[[str], JobReport], tell: Tell
 ) -> Iterator[JobReport]:
     def size() -> int:
         stamp = folder.stamp(jobs.store.config.profile.primary)
@@ -197,7 +183,7 @@ def _run_due(
 
     due = _due(jobs, folder)
     if len(due) > 1:
-        say(f"Due, one after the other: {', '.join(due)}.")
+        tell(f"Due, one after the other: {', '.join(due)}.")
     for job in due:
         last = _last_run(folder, job)
         begun = ScheduledRun(job=job, at=jobs.clock.now(), left=size())
