@@ -8,7 +8,7 @@ from itertools import filterfalse
 from typing import Any
 
 from memolith.clock import Clock
-from memolith.errors import FileChangedError, JobFailedError, JobNotFoundError, WriterBusyError
+from memolith.errors import FileChangedError, JobFailedError, WriterBusyError
 from memolith.files.backup import prune_backups, save_backup
 from memolith.files.folder import Folder
 from memolith.files.ledger import note_archive
@@ -136,7 +136,7 @@ def decline_proposal(store: Store, job_id: str, kinds: Kinds) -> JobReport:
     """Put a proposal aside for good."""
     with store.writing() as transaction:
         folder = transaction.folder
-        report = require_status(find_job(folder, job_id, "proposed"), "declined")
+        report = find_job(folder, job_id, "proposed")
         note_undone(transaction, f"{report.job}{DECLINED}", _covered(report, kinds))
         transaction.remove(job_path(report), folder.stamp(job_path(report)))
         transaction.commit()
@@ -152,7 +152,7 @@ def undo_job(
     The report that is kept has all changes, the one that is returned those whose files it put back.
     """
     with store.existing() as folder, alone(folder), store.writing() as transaction:
-        report = require_status(find_job(folder, job_id, "done"), "undone")
+        report = find_job(folder, job_id, "done")
         check(report)
         now, stamps = _look(folder, report)
         files = _put_back(transaction, report, now, stamps)
@@ -218,18 +218,6 @@ def alone(folder: Folder) -> OwnerLock:
             waited_seconds=0,
             hint="Try again when it has ended.",
         ) from error
-
-
-def require_status(report: JobReport, to_be: str) -> JobReport:
-    """The report, if its job may be applied, declined or undone; raises JobNotFoundError otherwise."""
-    wanted, what = ("done", "job that was done") if to_be == "undone" else ("proposed", "proposal")
-    if report.status != wanted:
-        raise JobNotFoundError(
-            f"The job {report.id} is {report.status}; only a {what} can be {to_be}.",
-            name=report.id or "",
-            hint="List them with: memolith jobs list",
-        )
-    return report
 
 
 def _check_newer_jobs(

@@ -85,6 +85,7 @@ def find_job(folder: Folder, job_id: str, status: JobStatus | None = None) -> Jo
     """The job with this id, or with the only id that starts like this.
 
     "last" is the newest; with a status, the newest that has it: never an older one because that is damaged.
+    Raises JobNotFoundError for one that has another status.
     """
     if job_id == "last":
         places = {"done": FOLDERS[:1], "proposed": FOLDERS[1:]}.get(status or "", FOLDERS)
@@ -99,7 +100,12 @@ def find_job(folder: Folder, job_id: str, status: JobStatus | None = None) -> Jo
             [job_id] if job_id in paths else [name for name in paths if name.startswith(job_id)]
         )
         if job_id and len(matches) == 1:
-            return _intact(folder, paths[matches[0]])
+            report = _intact(folder, paths[matches[0]])
+            if status in (None, report.status):
+                return report
+            raise JobNotFoundError(
+                f"The job {report.id} is {report.status}, not {status}.", name=job_id
+            )
         what = f"{len(matches)} jobs have ids that start with" if matches else "No job has the id"
         message = f"{what} {job_id!r}."
     raise JobNotFoundError(message, name=job_id, hint="List them with: memolith jobs list")

@@ -17,7 +17,7 @@ from memolith.config.sections import SETTINGS, value_of, with_values
 from memolith.errors import FileChangedError, JobNotFoundError, MemolithError
 from memolith.files.folder import Folder
 from memolith.files.locks import JOB_LOCK, OwnerLock
-from memolith.jobs.apply import Check, Kinds, alone, apply_changes, judged, require_status
+from memolith.jobs.apply import Check, Kinds, alone, apply_changes, judged
 from memolith.jobs.changes import is_addition
 from memolith.jobs.history import encode_report, find_job, job_path, new_job_id, waiting_proposal
 from memolith.jobs.job import Job, P, Snapshot, require_unchanged
@@ -181,7 +181,7 @@ def apply_proposal(store: Store, job_id: str, kinds: Kinds) -> JobReport:
     Raises FileChangedError then, which names the new proposal.
     """
     with store.existing() as folder, alone(folder):
-        report = require_status(find_job(folder, job_id, "proposed"), "applied")
+        report = find_job(folder, job_id, "proposed")
         if report.job not in kinds or not kinds[report.job].may_wait:
             raise JobNotFoundError(
                 f"No job of this version that can wait is called {report.job}.",
