@@ -55,7 +55,7 @@ def find_days(text: str, today: date, *, day_first: bool | None = None) -> tuple
     ()
     """
     found = tokens(text[:MOST_CHARS])
-    if day_first is None and language_of(token.text for token in found) == "es":
+    if day_first is None and language_of([token.text for token in found]) == "es":
         day_first = True
     return tuple(
         replace(item, start=found[item.start].start, end=found[item.end - 1].end)
@@ -185,8 +185,9 @@ _TOKEN = re.compile(
 
 def tokens(text: str) -> list[Token]:
     """The tokens of a text, in order."""
+    folded = str.casefold if text.isascii() else fold
     return [
-        Token(fold(found[0]), found.start(), found.end(), found[0][0].isupper())
+        Token(folded(found[0]), found.start(), found.end(), found[0][0].isupper())
         for found in _TOKEN.finditer(text)
     ]
 
