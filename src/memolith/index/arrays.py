@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -24,11 +23,13 @@ PACK = 1 << 12
 _NUMBERS = (
     "record", "expires", "file", "category", "session", "chat", "dated", "kind", "role",
 )  # fmt: skip
-_COLUMNS = {**dict.fromkeys(_NUMBERS, np.int64), "length": np.float32, "secret": np.bool_}
+_COLUMNS = {
+    "tokens": np.int32, **dict.fromkeys(_NUMBERS, np.int64), "length": np.float32, "secret": np.bool_,
+}  # fmt: skip
 # What is worked out from these: the group is a chat or a file, 0 for none.
-_DERIVED = {"group": np.int64, "alive": np.bool_, "scale": np.float32, "tokens": np.object_}
-# A row: the key of the chunk, how many bytes its tokens take, then its columns.
-_ROW = np.dtype([("key", np.int64), ("tokens", np.int32), *_COLUMNS.items()])
+_DERIVED = {"group": np.int64, "alive": np.bool_, "scale": np.float32, "tokens_at": np.int64}
+# A row: the key of the chunk, then its columns, the first of which tells how many bytes its tokens take.
+_ROW = np.dtype([("key", np.int64), *_COLUMNS.items()])
 _SELECT = (
     "SELECT key, length(tokens), record, expires, file,"
     " (SELECT id FROM names WHERE name = category), (SELECT id FROM names WHERE name = session),"
@@ -75,6 +76,7 @@ class Arrays(dict[str, NDArray[Any]]):
             name: np.zeros(PACK, kind) for name, kind in kinds.items()
         }
         self._room["vectors"] = np.zeros((PACK, self._dimensions), np.int8)
+        self._tokens = bytearray()  # of all chunks: of most nobody asks for them
         self._statistics: dict[bool, Statistics] = {}
         self._grow(1)
 
@@ -129,9 +131,8 @@ class Arrays(dict[str, NDArray[Any]]):
         self["group"][keys] = np.select([table["kind"] == TURN, table["kind"] == PROSE], groups)
         self["alive"][keys] = True
         self._set_vectors(keys, np.frombuffer(vectors, np.int8).reshape(-1, self._dimensions))
-        bounds = pairwise([0, *table["tokens"].cumsum().tolist()])
-        parts = (tokens[start:stop] for start, stop in bounds)
-        self["tokens"][keys] = np.fromiter(parts, np.object_, len(keys))
+        self["tokens_at"][keys] = table["tokens"].cumsum() - table["tokens"] + len(self._tokens)
+        self._tokens += tokens
 
     def _set_vectors(self, keys: Keys, vectors: Bytes) -> None:
         self["vectors"][keys] = vectors
@@ -153,12 +154,20 @@ class Arrays(dict[str, NDArray[Any]]):
                 " AND key IN (SELECT value FROM json_each(?))",
                 (json.dumps(waiting),),
             ):
-                self["tokens"][key] = tokens
+                self["tokens"][key], self["tokens_at"][key] = len(tokens), len(self._tokens)
+                self._tokens += tokens
                 self._set_vectors(np.array([key]), np.frombuffer(vector, np.int8)[None])
 
     def shown(self, *, include_secret: bool) -> Mask:
         """The chunks that count for somebody."""
         return self["alive"] if include_secret else self._open
+
+    def tokens(self, keys: Keys) -> NDArray[np.object_]:
+        """How the texts of chunks begin, as `WordVectors` spell it."""
+        found, starts = np.empty(len(keys), np.object_), self["tokens_at"][keys]
+        places = zip(starts.tolist(), (starts + self["tokens"][keys]).tolist(), strict=True)
+        found[:] = [bytes(self._tokens[start:stop]) for start, stop in places]
+        return found
 
     def statistics(self, *, include_secret: bool) -> Statistics:
         """What these add up to."""

@@ -345,24 +345,18 @@ def _path_of(folder: str, generation: int) -> str:
     return os.path.join(folder, f"index-v{VERSION}-{generation:06}.db")
 
 
-def has_index(folder: str) -> bool:
-    """Whether there is an index in a folder, of this version; raises IndexUnavailableError."""
-    try:
-        return _numbers(resolve(folder))[0] > 0
-    except OSError as error:
-        raise unavailable(error, folder) from error
-
-
-def is_damaged(folder: str) -> bool:
-    """Whether opening the index in this folder would rebuild it; every page is checked."""
+def is_well(folder: str) -> bool | None:
+    """Whether the index in a folder can be used as it is, every page checked; None if there is none."""
     folder = resolve(folder)
     try:
-        with closing(_connect(_path_of(folder, _numbers(folder)[0]))) as connection:
+        if not (newest := _numbers(folder)[0]):
+            return None
+        with closing(_connect(_path_of(folder, newest))) as connection:
             said = (connection.pragma("user_version"), connection.pragma("quick_check"))
-            return said != (VERSION, "ok")
+            return said == (VERSION, "ok")
     except (apsw.Error, OSError) as error:
         if isinstance(error, apsw.Error) and is_damage(error):
-            return True
+            return False
         raise unavailable(error, folder) from error
 
 
@@ -421,8 +415,6 @@ def unavailable(error: Exception, folder: str) -> IndexUnavailableError:
     if wrong := [place for place in way if os.path.lexists(place) and not os.path.isdir(place)]:
         reason = f"{wrong[-1]} is a file where a folder should be"
         hint = f"Move that file away: {quote(wrong[-1])}"
-    elif isinstance(error, PermissionError):
-        hint = f"Check who owns it: ls -ld {quote(folder)}. It may be deleted at any time."
     elif isinstance(error, apsw.FullError) or (isinstance(error, _NO_WAY_IN) and _is_full(folder)):
         # On a full disk SQLite opens for reading what it cannot open for writing, and says no more.
         reason = _NOT_NOW[apsw.FullError]

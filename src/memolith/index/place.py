@@ -55,12 +55,10 @@ class IndexPlace:
 
 
 def _has_or_may_have_index(folder: str) -> bool:
-    from memolith.index.database import has_index
-
     place = folder
     while not os.path.exists(place) and os.path.dirname(place) != place:
         place = os.path.dirname(place)
-    return os.access(place, os.W_OK) or not os.path.isdir(place) or has_index(folder)
+    return os.access(place, os.W_OK) or not os.path.isdir(place) or os.path.isdir(folder)
 
 
 def open_index(folder: str, embedder: Embedder | None) -> Index:

@@ -23,7 +23,7 @@ from memolith.results import Filters
 # A product of the same two vectors differs in the seventh digit by what else is multiplied with them:
 # that must not decide between copies, least of all if one is a secret.
 _DIGITS = 5
-_ABOUT = ("group", "kind", "role", "dated", "record", "tokens")
+_ABOUT = ("group", "kind", "role", "dated", "record")
 _NAMES = "SELECT id, name FROM names"
 _UNUSED = (
     "DELETE FROM names WHERE id > 0 AND name NOT IN (SELECT category FROM chunks"
@@ -238,6 +238,7 @@ class SqliteIndex(Rows):
         by_words, by_meaning = ranks(words, keys, limit), ranks(meaning, keys, limit)
         kept = (by_words | by_meaning).nonzero()[0]
         about = {name: self._arrays[name][keys[kept]] for name in _ABOUT}
+        about["tokens"] = self._arrays.tokens(keys[kept])
         groups, at = np.unique(about["group"], return_inverse=True)
         titles = np.zeros(len(groups), np.float32)
         if vector is not None:

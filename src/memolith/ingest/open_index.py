@@ -268,7 +268,7 @@ class OpenIndex:
 
     def _compare(self) -> IndexStatus:
         """The index against the disk. That in a folder is opened again: an open one repairs itself."""
-        from memolith.index.database import has_index, is_damaged
+        from memolith.index.database import is_well
 
         folder = self.place.folder
         self._look_again()
@@ -279,10 +279,8 @@ class OpenIndex:
         )
         if is_elsewhere(self.config.index):
             index = self.open()
-        elif not has_index(folder):
-            return nothing
-        elif is_damaged(folder):
-            return replace(nothing, exists=True, damaged=True)
+        elif not (well := is_well(folder)):
+            return replace(nothing, exists=well is not None, damaged=well is not None)
         else:
             index = open_index(folder, None)
         with nullcontext() if index is self._index else closing(index):
