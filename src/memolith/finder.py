@@ -23,6 +23,8 @@ from memolith.search.filters import explain_empty, explain_names, explain_path
 from memolith.search.pipeline import Question
 from memolith.search.plan import plan, unread
 
+# What the index does not know as it is, is indexed again; meanwhile more may change.
+_MOST_READINGS = 3
 _BOTH_OFF = "search.words and search.meaning are both off, so nothing is found by its content."
 
 
@@ -63,7 +65,11 @@ class Finder:
 
         def asking() -> list[SearchResult]:
             found, changed = answers()
-            return answers()[0] if changed and self.index.read_again(changed) else found
+            for _ in range(_MOST_READINGS):
+                if not changed or not self.index.read_again(changed):
+                    break
+                found, changed = answers()
+            return found
 
         with self.index.exclusive():
             self.index.try_again()

@@ -23,9 +23,8 @@ PACK = 1 << 12
 _NUMBERS = (
     "record", "expires", "file", "category", "session", "chat", "dated", "kind", "role",
 )  # fmt: skip
-_COLUMNS = {
-    "tokens": np.int32, **dict.fromkeys(_NUMBERS, np.int64), "length": np.float32, "secret": np.bool_,
-}  # fmt: skip
+_OTHERS = {"length": np.float32, "secret": np.bool_}
+_COLUMNS = {"tokens": np.int32, **dict.fromkeys(_NUMBERS, np.int64), **_OTHERS}
 # What is worked out from these: the group is a chat or a file, 0 for none.
 _DERIVED = {"group": np.int64, "alive": np.bool_, "scale": np.float32, "tokens_at": np.int64}
 # A row: the key of the chunk, then its columns, the first of which tells how many bytes its tokens take.

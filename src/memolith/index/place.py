@@ -56,9 +56,11 @@ class IndexPlace:
 
 def _has_or_may_have_index(folder: str) -> bool:
     place = folder
-    while not os.path.exists(place) and os.path.dirname(place) != place:
+    while not os.path.exists(place):
         place = os.path.dirname(place)
-    return os.access(place, os.W_OK) or not os.path.isdir(place) or os.path.isdir(folder)
+    # What cannot even be looked into says why when it is opened.
+    is_readable = os.path.isdir(place) and os.access(place, os.X_OK)
+    return place == folder or not is_readable or os.access(place, os.W_OK)
 
 
 def open_index(folder: str, embedder: Embedder | None) -> Index:
