@@ -76,7 +76,7 @@ class Used:
 
 
 # Not frozen: a dream makes ten thousand of them, and a frozen one takes twice the time.
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True)
 class Recalled:
     """One statement and how often, how well and when it answered."""
 
@@ -120,7 +120,7 @@ def _moment(value: object) -> datetime | None:
 _READERS: Mapping[object, Callable[[Any], Any]] = {
     str: str,
     int: lambda value: min(max(0, int(value)), 10**6),
-    float: lambda value: float(round(max(0, value), 4)),
+    float: lambda value: float(round(min(max(0, value), 10**6), 4)),
     tuple[str, ...]: lambda value: tuple(map(str, value)),
     datetime: lambda value: parse_time(value, "time"),
     datetime | None: _moment,
@@ -249,19 +249,12 @@ def fold(
     entries = {entry.any_claim: replace(entry) for entry in state.entries.values()}
     for event in filter(is_new, shown):
         entry = entries.get(event.claim)
+        place = (event.path, event.first_line, event.last_line, event.snippet)
         if entry is None:
-            entry = entries[event.claim] = Recalled(
-                path=event.path,
-                first_line=event.first_line,
-                last_line=event.last_line,
-                snippet=event.snippet,
-                first_at=event.at,
-                last_at=event.at,
-                tags=concept_tags(event.snippet),
-            )
+            tags = concept_tags(event.snippet)
+            entry = entries[event.claim] = Recalled(*place, event.at, event.at, tags=tags)
         elif event.path not in copies or entry.path in copies:
-            entry.path, entry.snippet = event.path, event.snippet
-            entry.first_line, entry.last_line = event.first_line, event.last_line
+            entry.path, entry.first_line, entry.last_line, entry.snippet = place
         entry.claim, entry.record_id = event.claim, event.record_id or entry.record_id
         entry.shown += 1
         question = (event.claim, event.day, event.query)
