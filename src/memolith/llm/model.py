@@ -25,7 +25,7 @@ _MAX_MESSAGE_CHARS = 160
 _WHAT_TO_DO = {
     **dict.fromkeys((401, 403), "It does not accept the key: see MEMOLITH_LLM_KEY."),
     404: "There is no such address or model: see llm.url and llm.model.",
-    413: "The question is too long for it.",
+    **dict.fromkeys(range(300, 400), "It redirects, and redirects are not followed: see llm.url."),
     429: "It is asked too often, or its quota is used up.",
 }
 
@@ -76,10 +76,9 @@ class OpenAiCompatible:
                     break
                 continue
             if answer.status == 200:
-                try:
+                with suppress(ValueError, RecursionError):
                     return json.loads(answer.body)
-                except (ValueError, RecursionError) as error:
-                    raise SummariserError("The answer is not JSON.") from error
+                raise SummariserError("The answer is not JSON.")
             problem = refusal(self._config.url, answer.status, answer.body)
             if answer.status not in _RETRIED:
                 break
@@ -117,6 +116,4 @@ def refusal(url: str, status: int, body: bytes) -> str:
             line = " ".join(clean(text).split())
             said = "" if surely_holds_secret(line) else line[:_MAX_MESSAGE_CHARS].rstrip(" .")
     message = f"{url} answered with status {status}" + (f": “{said}”." if said else ".")
-    if 300 <= status < 400:
-        return f"{message} It redirects, and redirects are not followed: see llm.url."
     return f"{message} {_WHAT_TO_DO.get(status, '')}".rstrip()
