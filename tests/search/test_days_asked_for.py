@@ -102,7 +102,7 @@ def test_what_is_from_these_days_comes_first(
     found = kept.search(f"garden plant {words}", 20).hits
     of_these = [hit for hit in found if hit.dated and first <= str(hit.dated) <= last]
     assert list(found[:2]) == of_these[:2]
-    (named,) = find_days(words, TODAY, day_first=True)
+    (named,) = find_days(words, TODAY)
     if named.confidence == SURE and first == last:  # one that was guessed pushes less aside
         assert {kind(hit) for hit in of_these} == {"record", "note", "turn", "log"}
 

@@ -15,12 +15,12 @@ from tests.text.fuzz import RUNS, texts
 TODAY = date(2026, 4, 15)
 
 
-def days(text: str, today: date = TODAY, *, day_first: bool | None = None) -> list[str]:
+def days(text: str, today: date = TODAY) -> list[str]:
     """Ranges as `04-14` or `04-06..04-12`; other years than 2026 are written out."""
     return [
         _short(found.first) if found.first == found.last
         else f"{_short(found.first)}..{_short(found.last)}"
-        for found in find_days(text, today, day_first=day_first)
+        for found in find_days(text, today)
     ]  # fmt: skip
 
 
@@ -42,13 +42,11 @@ def test_each_phrase_names_its_days() -> None:
     assert days("") == []
 
 
-def test_a_setting_decides_which_number_is_the_day() -> None:
+def test_the_language_decides_which_number_is_the_day() -> None:
     assert days("03/04/2026") == []
     assert days("what did we do on 03/04/2026?") == []
-    assert days("03/04/2026", day_first=True) == ["04-03"]
-    assert days("03/04/2026", day_first=False) == ["03-04"]
-    assert days("25/04/2026", day_first=False) == ["04-25"]
-    assert days("el 03/04/2026 ¿qué pasó?", day_first=False) == ["03-04"]
+    assert days("25/04/2026") == ["04-25"]
+    assert days("el 03/04/2026 ¿qué pasó?") == ["04-03"]
 
 
 def test_a_month_that_is_a_name_too_is_a_month_beside_another() -> None:
@@ -122,11 +120,7 @@ def test_no_text_and_no_day_breaks_the_reader() -> None:
     for text in texts(PIECES, seed=4):
         today = date.fromordinal(chance.randint(1, date.max.toordinal()))
         end = 0
-        for found in find_days(
-            text,
-            today,
-            day_first=chance.choice((None, True, False)),
-        ):
+        for found in find_days(text, today):
             assert found.first <= found.last
             assert end <= found.start < found.end <= len(text)
             assert found.confidence in (SURE, LIKELY, MAYBE)

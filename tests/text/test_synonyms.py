@@ -92,10 +92,10 @@ def test_synonyms_of_users_come_first_and_add_to_ours() -> None:
 def test_bad_lines_are_reported_and_the_others_read() -> None:
     loaded = load_synonyms(
         "\ufeff# mine\r\n\r\ncat\tgato\r\nno tab\nalone\t\na\tb\tc\n"
-        + "x, " * 1000 + "\ty\n" + "pal, mate\t\n\tgüero, rubio\n \t \nC#\tc sharp"
+        + "pal, mate\t\n\tgüero, rubio\n \t \nC#\tc sharp"
     )  # fmt: skip
     assert [problem.partition(":")[0] for problem in loaded.problems] == [
-        "line 4", "line 5", "line 6", "line 7",
+        "line 4", "line 5", "line 6",
     ]  # fmt: skip
     assert "gato" in expand(["cat"], extra=loaded)["cat"]
     assert "mate" in expand(["pal"], extra=loaded)["pal"]

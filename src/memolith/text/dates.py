@@ -42,11 +42,10 @@ class DayRange(Days):
     confidence: float
 
 
-def find_days(text: str, today: date, *, day_first: bool | None = None) -> tuple[DayRange, ...]:
+def find_days(text: str, today: date) -> tuple[DayRange, ...]:
     """The days named in a text, in order; empty if it names none.
 
-    `day_first` says how to read 3/4/2026: True is 3 April, False is 4 March, and None goes by the
-    language: 3 April in a Spanish text, and nothing at all elsewhere.
+    What 3/4/2026 is goes by the language: 3 April in a Spanish text, and nothing at all elsewhere.
 
     >>> from datetime import date
     >>> [str(day.first) for day in find_days("¿qué hablamos ayer?", date(2026, 4, 12))]
@@ -55,11 +54,10 @@ def find_days(text: str, today: date, *, day_first: bool | None = None) -> tuple
     ()
     """
     found = tokens(text[:MOST_CHARS])
-    if day_first is None and language_of([token.text for token in found]) == "es":
-        day_first = True
+    day_first = language_of([token.text for token in found]) == "es"
     return tuple(
         replace(item, start=found[item.start].start, end=found[item.end - 1].end)
-        for item in joined(_scan(found, today, day_first), found, today)
+        for item in joined(_scan(found, today, day_first=day_first), found, today)
     )
 
 
@@ -77,7 +75,7 @@ def without_days(text: str, ranges: Iterable[DayRange]) -> str:
     return text
 
 
-def _scan(found: Sequence[Token], today: date, day_first: bool | None) -> list[DayRange]:
+def _scan(found: Sequence[Token], today: date, *, day_first: bool) -> list[DayRange]:
     """The days that tokens name; `start` and `end` count tokens."""
     result = list[DayRange]()
     at = 0
@@ -86,7 +84,7 @@ def _scan(found: Sequence[Token], today: date, day_first: bool | None) -> list[D
         end = at + 1
         if text in beginnings() or text[:1].isdigit():
             item, end = _phrase_at(found, at, today)
-            item = item or _digits_at(found, at, today, day_first)
+            item = item or _digits_at(found, at, today, day_first=day_first)
             if item:
                 result.append(item)
         at = end
@@ -139,9 +137,7 @@ def _is_a_name(match: Match, found: Sequence[Token]) -> bool:
     return match.end < len(found) and found[match.end].is_capital
 
 
-def _digits_at(
-    found: Sequence[Token], at: int, today: date, day_first: bool | None
-) -> DayRange | None:
+def _digits_at(found: Sequence[Token], at: int, today: date, *, day_first: bool) -> DayRange | None:
     text = found[at].text
     if len(text) < 3 or not text[:1].isdigit():
         return None
@@ -280,22 +276,19 @@ _IN_DIGITS = [
 ]
 
 
-def days_in_digits(
-    text: str, today: date, *, day_first: bool | None, is_expected: bool
-) -> Days | None:
+def days_in_digits(text: str, today: date, *, day_first: bool, is_expected: bool) -> Days | None:
     """The days a number with separators names; None for any other number.
 
-    Day and month are told apart by the one above 12; otherwise by `day_first`, and if that is None
+    Day and month are told apart by the one above 12; otherwise `day_first` says which it is; without it
     the number is left alone. `is_expected` says that a date is due, which `3/4` needs.
 
     >>> from datetime import date
-    >>> days_in_digits("2026-04-11", date(2026, 4, 12), day_first=None, is_expected=False).first
+    >>> days_in_digits("2026-04-11", date(2026, 4, 12), day_first=False, is_expected=False).first
     datetime.date(2026, 4, 11)
     """
     read = (form.fullmatch(text) for form in (_IN_DIGITS if is_expected else _IN_DIGITS[:-1]))
     parts = next((found.groupdict() for found in read if found), {})
-    if parts.pop("mark", "") == ".":
-        day_first = True
+    day_first = parts.pop("mark", "") == "." or day_first
     numbers = {name: int(number) for name, number in parts.items()}
     year = numbers.get("year")
     if "one" in numbers:
@@ -311,11 +304,9 @@ def days_in_digits(
 
 
 def _in_order(
-    today: date, one: int, other: int, year: int | None, *, day_first: bool | None
+    today: date, one: int, other: int, year: int | None, *, day_first: bool
 ) -> Days | None:
-    if one > 12 or other > 12 or one == other:
-        day_first = one >= other
-    if day_first is None:
+    if one <= 12 and other <= 12 and one != other and not day_first:
         return None
-    day, month = (one, other) if day_first else (other, one)
+    day, month = (other, one) if other > 12 else (one, other)
     return days.day_of_month(today, month, day, year)

@@ -59,24 +59,20 @@ def pieces(lines: Sequence[str], first_line: int = 1) -> Iterator[Piece]:
     yield from statement()
 
 
-def whole_facts(parts: Iterable[Piece]) -> Iterator[Piece]:
+def whole_facts(parts: Iterable[Piece]) -> list[Piece]:
     """The statements of a note, but what begins with a pronoun is told with the one before it.
 
     >>> [fact.text for fact in whole_facts(pieces(["The dog is Cookie.", "", "She eats carrots."]))]
     ['The dog is Cookie. She eats carrots.']
     """
-    before: Piece | None = None
+    facts: list[Piece] = []
     for part in parts:
-        if before is not None and begins("leaning", part.text):
-            both = f"{before.text} {part.text}"
-            if len(both) <= _LONGEST_FACT:
-                before = Piece(both, before.first_line, part.last_line)
-                continue
-        if before is not None:
-            yield before
-        before = part
-    if before is not None:
-        yield before
+        both = f"{facts[-1].text} {part.text}" if facts and begins("leaning", part.text) else ""
+        if both and len(both) <= _LONGEST_FACT:
+            facts[-1] = Piece(both, facts[-1].first_line, part.last_line)
+        else:
+            facts.append(part)
+    return facts
 
 
 def _ends_a_statement(line: str) -> bool:

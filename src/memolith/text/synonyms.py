@@ -23,7 +23,6 @@ from memolith.text.tokens import MARKS, fold, words
 # Enough for the common meanings of a word; more would drown the word itself.
 MOST_SYNONYMS = 16
 _MOST_WORDS_OF_A_PHRASE = 3
-_MOST_CHARS_OF_A_LINE = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,8 +158,6 @@ def load_synonyms(data: str) -> Synonyms:
         english, tab, spanish = line.partition("\t")
         if not tab or "\t" in spanish.strip():
             problem = "write English words, a tab, Spanish words"
-        elif len(line) > _MOST_CHARS_OF_A_LINE:
-            problem = f"{len(line)} characters are too many for one meaning"
         elif sum(map(len, meaning := (_entries(english), _entries(spanish)))) < 2:
             problem = "a word needs at least one other to stand for"
         else:

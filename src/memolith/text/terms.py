@@ -155,13 +155,9 @@ def concept_tags(text: str, most: int = 8) -> tuple[str, ...]:
 # Texts repeat their words.
 @lru_cache(maxsize=1 << 14)
 def _tells(word: str) -> bool:
-    long_enough = len(word) >= (_SHORTEST if word.isascii() else 2)
-    return (
-        long_enough
-        and len(word) <= _LONGEST
-        and word not in _GENERIC
-        and not _NUMBERS.fullmatch(word)
-    )
+    shortest = _SHORTEST if word.isascii() else 2
+    is_generic = word in _GENERIC or _NUMBERS.fullmatch(word)
+    return shortest <= len(word) <= _LONGEST and not is_generic
 
 
 class _Stemmer(Protocol):
