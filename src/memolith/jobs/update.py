@@ -18,7 +18,6 @@ from memolith.files.notes import is_note_path, readable_note
 from memolith.files.transaction import Transaction
 from memolith.jobs.changes import with_values
 from memolith.jobs.replace import admitted, changed_files, replace_files
-from memolith.jobs.run import trim
 from memolith.store import Store, with_warnings
 from memolith.types import Record, Sensitivity
 from memolith.visibility import raises_trust, trust
@@ -152,6 +151,8 @@ def finish(
 ) -> Record:
     """Trim MEMORY.md if it is over its limits, and merge the words of a text that was saved again."""
     if is_over_limit:
+        from memolith.jobs.run import trim  # seldom needed, and slow to load
+
         with suppress(MemolithError):  # the record is on disk, and the next append tries again
             trim(store)
     if draft is None or not record.reused or not (draft.keywords or draft.metadata):
