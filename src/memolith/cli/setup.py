@@ -311,7 +311,7 @@ def _read(call: Call) -> load.LoadedConfig:
     """The settings as they are now; what is wrong in the files is said, and the exit code tells it too."""
     _, loaded = _load(call)
     for problem in loaded.problems:
-        output.warn(load.with_line(problem))
+        output.warn(problem.message)
         output.note(call.here(problem.hint))
         call.failed(problem)
     return loaded
@@ -341,7 +341,7 @@ def show(call: Call, section: str | None, origin: bool, changed: bool) -> Steps:
     chosen = tuple(one for one in every if not changed or one.value != one.default)
     problems = (
         reports.SettingProblem(
-            name=x.setting, file=x.origin, message=load.with_line(x), hint=call.here(x.hint)
+            name=x.setting, file=x.origin, message=x.message, hint=call.here(x.hint)
         )
         for x in loaded.problems
     )

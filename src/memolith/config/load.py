@@ -267,17 +267,3 @@ def parse_toml(path: str, data: bytes) -> dict[str, object]:
 def _bad_file(path: str, problem: str, hint: str = "") -> ConfigError:
     hint = hint or "Mend it in an editor, or move it away: every setting has a default."
     return ConfigError(f"{path} {problem}", setting="", origin=path, hint=hint)
-
-
-def with_line(problem: ConfigError) -> str:
-    """The problem with the line of its file, where the file shows it plainly."""
-    path = problem.origin if problem.setting else ""  # a file as a whole may be a pipe
-    part = ""
-    with suppress(OSError), open(path, encoding="utf-8-sig", errors="replace") as file:
-        for number, line in enumerate(map(str.strip, file), start=1):
-            if line.startswith("["):
-                part = line.partition("]")[0].strip("[ \"'")
-            key = line.partition("=")[0].strip(" \"'")
-            if problem.setting in (part, key, f"{part}.{key}"):
-                return f"{problem.message} (line {number})"
-    return problem.message

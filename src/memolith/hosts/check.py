@@ -96,7 +96,7 @@ def _answer_problem(server: socket.socket) -> str:
             server.settimeout(max(0.01, until - monotonic()))
             piece = server.recv(65_536)
             if not piece:
-                return "was started and answered no request"
+                raise ConnectionError
             data += piece
     except TimeoutError:
         return f"did not answer within {_MAX_SECONDS:g} seconds"

@@ -7,7 +7,7 @@ import shlex
 from collections import Counter
 from collections.abc import Iterator
 
-from memolith.config.load import DEFAULT, FSYNC, syncs, with_line
+from memolith.config.load import DEFAULT, FSYNC, syncs
 from memolith.config.sections import StoreConfig
 from memolith.files import layout
 from memolith.files.folder import COPY_LINKED, LINK, REPLACE_LINK, SECOND_NAME, let_in
@@ -66,7 +66,7 @@ def check_settings(subject: Subject) -> Iterator[Check]:
     """Where the settings come from, and what of the files could not be taken."""
     loaded = subject.store.loaded
     for problem in loaded.problems:
-        yield refused("settings", with_line(problem), problem.hint)
+        yield refused("settings", problem.message, problem.hint)
     if not syncs():
         yield found("settings.fsync", name=FSYNC)
     origins = Counter(loaded.origins.values())
