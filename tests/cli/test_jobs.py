@@ -220,13 +220,13 @@ def test_without_a_newest_job_that_is_said(memolith: Run, action: str, told: str
 
 def test_experiences_that_hold_no_more_are_not_said_to_have_never_been(memolith: Run) -> None:
     memolith("remember", "The vault in the office opens with the word osprey", "--category", "fact")
-    assert "No experiences yet." in memolith("experiences", "list").err
+    assert "No experiences hold now." in memolith("experiences", "list").err
     memolith("experiences", "extract")
     (record,) = memolith("list", "--json").json["records"]
     memolith("supersede", record["id"], "The vault in the office opens with the word kestrel")
     listed = memolith("experiences", "list")
     assert listed.out == ""
-    assert "No experiences whose record still holds" in listed.err
+    assert "No experiences hold now." in listed.err
 
 
 def test_a_report_of_experiences_is_told_in_plain_words(memolith: Run) -> None:

@@ -30,6 +30,8 @@ _SHORT, _DAYS = re.compile(r"(\d{1,5})([hdw])"), {"h": 1 / 24, "d": 1, "w": 7}
 _MAX_LINES, _MAX_SCREEN_LINES = 6, 3  # of a hit in a pipe, and on a terminal
 _MAX_OTHER_SIDE = 200  # characters of what was said in the same turn
 _MAX_TRACED = 10
+_NO_EXPERIENCE = "No experience answers this."
+_NO_EXPERIENCES = "No experiences hold now. Take some in: memolith experiences extract"
 _ID = re.compile(r"[0-9a-f]{4,8}|[\w-]*\d[\w-]*")  # not spelled like a path or a citation
 
 
@@ -297,7 +299,7 @@ def query(
     columns = "dated source_category session text"
     output.listing(found.hits, columns, "day category session text")
     if not found.hits:
-        output.note(_no_experience(call, memory))
+        output.note(_NO_EXPERIENCE if memory.jobs.experiences() else call.here(_NO_EXPERIENCES))
 
 
 @experiences.action("list")
@@ -318,17 +320,9 @@ def list_experiences(call: Call, memory: Memory, limit: int) -> Steps:
     )
     output.table(rows, "day category session text")
     if not found:
-        output.note(_no_experience(call, memory))
+        output.note(call.here(_NO_EXPERIENCES))
     elif len(newest) < len(found):
         output.note(f"The newest {len(newest):,} of {len(found):,}; --limit 0 shows all.")
-
-
-def _no_experience(call: Call, memory: Memory) -> str:
-    if memory.jobs.experiences():
-        return "No experience answers this."
-    path = os.path.join(memory.root, memory.config.experiences.path)
-    what = " whose record still holds" if os.path.exists(path) else " yet"
-    return call.here(f"No experiences{what}. Take some in: memolith experiences extract")
 
 
 @command(reads=True)

@@ -233,10 +233,9 @@ class _Choice(click.Choice[str]):
 
 
 # What the values of options are, by what help calls them; others are texts.
-_MAX_NUMBER = 10**18
 _TYPES: Mapping[str, click.ParamType[Any]] = {
-    "N": click.IntRange(0, _MAX_NUMBER),
-    "LINE": click.IntRange(1, _MAX_NUMBER),  # as editors count them
+    "N": click.IntRange(0, 10**12),
+    "LINE": click.IntRange(1, 10**12),  # as editors count them
     "SECONDS": click.FloatRange(0, 10**9, min_open=True),
     "FRACTION": click.FloatRange(0, 1),
 }

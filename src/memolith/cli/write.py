@@ -131,6 +131,9 @@ def log(call: Call, chat: str | None, limit: int, kind: SessionKind, **turn: Any
         _log_for_host(call, turn["platform"])
         return
     said = turn["user"], turn["assistant"]
+    if said == ("-", "-"):
+        hint = "Give the other one as text: --user TEXT --assistant -"
+        raise UsageError("Standard input can be only one of the two texts.", hint=hint)
     with call.open() as memory:
         if said == (None, None):
             turns = memory.chats.turns(chat)
