@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,19 +23,19 @@ PACK = 1 << 12
 _NUMBERS = (
     "record", "expires", "file", "category", "session", "chat", "dated", "kind", "role",
 )  # fmt: skip
-_OTHERS = {"length": np.float32, "secret": np.bool_}
-_COLUMNS = {"tokens": np.int32, **dict.fromkeys(_NUMBERS, np.int64), **_OTHERS}
+# The first tells how many bytes the tokens of a chunk take.
+_COLUMNS = {"tokens": "i4", **dict.fromkeys(_NUMBERS, "i8"), "length": "f4", "secret": "?"}
+_ROW = np.dtype([("key", "i8"), *_COLUMNS.items()])
 # What is worked out from these: the group is a chat or a file, 0 for none.
-_DERIVED = {"group": np.int64, "alive": np.bool_, "scale": np.float32, "tokens_at": np.int64}
-# A row: the key of the chunk, then its columns, the first of which tells how many bytes its tokens take.
-_ROW = np.dtype([("key", np.int64), *_COLUMNS.items()])
+_DERIVED = {"group": "i8", "alive": "?", "scale": "f4", "tokens_in": "i4", "tokens_at": "i4"}
 _SELECT = (
     "SELECT key, length(tokens), record, expires, file,"
     " (SELECT id FROM names WHERE name = category), (SELECT id FROM names WHERE name = session),"
     " (SELECT id FROM names WHERE name = chat), dated,"
-    " CASE kind WHEN 'record' THEN ?3 WHEN 'turn' THEN ?4 ELSE ?5 END,"
-    " CASE role WHEN 'user' THEN ?6 WHEN 'assistant' THEN ?7 ELSE ?8 END,"
-    " length, sensitivity = 'secret', tokens, vector FROM chunks WHERE key BETWEEN ?1 AND ?2 ORDER BY key"
+    " CASE kind WHEN 'record' THEN ?2 WHEN 'turn' THEN ?3 ELSE ?4 END,"
+    " CASE role WHEN 'user' THEN ?5 WHEN 'assistant' THEN ?6 ELSE ?7 END,"
+    " length, sensitivity = 'secret', tokens, vector FROM chunks"
+    " WHERE key IN (SELECT value FROM json_each(?1)) ORDER BY key"
 )
 _KINDS_AND_ROLES = (RECORD, TURN, PROSE, USER, ASSISTANT, NOBODY)
 # So many candidates of the scan by bits are compared exactly.
@@ -46,9 +46,10 @@ _SUMMED = 32
 _SAMPLED = 8_192
 
 
-def packed(database: Database, first: int, last: int, dimensions: int) -> tuple[bytes, ...]:
-    """The chunks from one key to another as three values: columns, tokens and vectors."""
-    rows = list(database.connection.execute(_SELECT, (first, last, *_KINDS_AND_ROLES)))
+def packed(database: Database, keys: Iterable[int], dimensions: int) -> tuple[bytes, ...]:
+    """Chunks as three values: columns, tokens and vectors."""
+    asked = (json.dumps(list(keys)), *_KINDS_AND_ROLES)
+    rows = list(database.connection.execute(_SELECT, asked))
     none = bytes(dimensions)
     table = np.array([row[:13] for row in rows], _ROW)
     tokens, vectors = (row[13] for row in rows), (row[14] or none for row in rows)
@@ -70,12 +71,10 @@ class Arrays(dict[str, NDArray[Any]]):
 
     def _clear(self) -> None:
         self._change = 0
-        kinds = _COLUMNS | _DERIVED | dict.fromkeys(self._bits, np.uint64)
-        self._room: dict[str, NDArray[Any]] = {
-            name: np.zeros(PACK, kind) for name, kind in kinds.items()
-        }
+        kinds = _COLUMNS | _DERIVED | dict.fromkeys(self._bits, "u8")
+        self._room = {name: np.zeros(PACK, kind) for name, kind in kinds.items()}
         self._room["vectors"] = np.zeros((PACK, self._dimensions), np.int8)
-        self._tokens = bytearray()  # of all chunks: of most nobody asks for them
+        self._tokens = list[bytes]()  # of many chunks together: of most nobody asks for them
         self._statistics: dict[bool, Statistics] = {}
         self._grow(1)
 
@@ -108,7 +107,7 @@ class Arrays(dict[str, NDArray[Any]]):
             if at == 0 or first == 1:
                 statement = "SELECT columns, tokens, vectors FROM packs WHERE number = ?"
                 pack = next(iter(database.connection.execute(statement, (number,))), None)
-            yield pack or packed(database, first, end, self._dimensions)
+            yield pack or packed(database, range(first, end + 1), self._dimensions)
             first = end + 1
 
     def _grow(self, size: int) -> None:
@@ -130,8 +129,9 @@ class Arrays(dict[str, NDArray[Any]]):
         self["group"][keys] = np.select([table["kind"] == TURN, table["kind"] == PROSE], groups)
         self["alive"][keys] = True
         self._set_vectors(keys, np.frombuffer(vectors, np.int8).reshape(-1, self._dimensions))
-        self["tokens_at"][keys] = table["tokens"].cumsum() - table["tokens"] + len(self._tokens)
-        self._tokens += tokens
+        self["tokens_in"][keys] = len(self._tokens)
+        self["tokens_at"][keys] = table["tokens"].cumsum() - table["tokens"]
+        self._tokens.append(tokens)
 
     def _set_vectors(self, keys: Keys, vectors: Bytes) -> None:
         self["vectors"][keys] = vectors
@@ -148,14 +148,8 @@ class Arrays(dict[str, NDArray[Any]]):
             self["alive"][np.frombuffer(removed, "<i8")] = False
             keys = np.frombuffer(embedded, "<i8")
             waiting = keys[self["alive"][keys] & (self["scale"][keys] == 0)].tolist()
-            for key, tokens, vector in database.connection.execute(
-                "SELECT key, tokens, vector FROM chunks WHERE length(vector) > 0"
-                " AND key IN (SELECT value FROM json_each(?))",
-                (json.dumps(waiting),),
-            ):
-                self["tokens"][key], self["tokens_at"][key] = len(tokens), len(self._tokens)
-                self._tokens += tokens
-                self._set_vectors(np.array([key]), np.frombuffer(vector, np.int8)[None])
+            if waiting:
+                self._add(*packed(database, waiting, self._dimensions))
 
     def shown(self, *, include_secret: bool) -> Mask:
         """The chunks that count for somebody."""
@@ -164,8 +158,9 @@ class Arrays(dict[str, NDArray[Any]]):
     def tokens(self, keys: Keys) -> NDArray[np.object_]:
         """How the texts of chunks begin, as `WordVectors` spell it."""
         found, starts = np.empty(len(keys), np.object_), self["tokens_at"][keys]
-        places = zip(starts.tolist(), (starts + self["tokens"][keys]).tolist(), strict=True)
-        found[:] = [bytes(self._tokens[start:stop]) for start, stop in places]
+        ends = starts + self["tokens"][keys]
+        places = (self["tokens_in"][keys].tolist(), starts.tolist(), ends.tolist())
+        found[:] = [self._tokens[part][start:end] for part, start, end in zip(*places, strict=True)]
         return found
 
     def statistics(self, *, include_secret: bool) -> Statistics:

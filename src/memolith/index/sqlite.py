@@ -124,7 +124,7 @@ class SqliteIndex(Rows):
             waiting = "SELECT 1 FROM chunks WHERE vector IS NULL AND key BETWEEN ? AND ? LIMIT 1"
             if not (self._has_model and one(waiting, first, end)):
                 with self._database.writing():
-                    values = packed(self._database, first, end, self._dimensions)
+                    values = packed(self._database, range(first, end + 1), self._dimensions)
                     self._db.execute(
                         "INSERT OR REPLACE INTO packs VALUES (?, ?, ?, ?)", (number, *values)
                     )

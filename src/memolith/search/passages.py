@@ -98,7 +98,9 @@ def _of_best_passage(
     known = tokens & _TOKEN
     met = np.zeros(WORD_START, np.bool_)
     met[known] = True
-    distinct, at = met.nonzero()[0], (met.cumsum() - 1)[known]
+    distinct, place = met.nonzero()[0], np.empty(WORD_START, np.intp)
+    place[distinct] = np.arange(len(distinct))
+    at = place[known]
     directions, lengths = model.directions(distinct, _DIMENSIONS)
     alike = directions @ compared.T
     # Tokens of a passage are taken as unrelated: so its length is known without adding vectors.
