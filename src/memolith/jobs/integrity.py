@@ -20,15 +20,13 @@ from memolith.files.folder import Folder
 from memolith.files.ledger import is_output, tombstones
 from memolith.files.notes import records_in
 from memolith.files.passages import parse_citation
+from memolith.jobs import recalls
 from memolith.jobs.changes import applied
 from memolith.jobs.contradictions import contradicting
 from memolith.jobs.job import Snapshot
-from memolith.jobs.recalls import fold as merge_recalls
-from memolith.jobs.recalls import read_log, read_state
 from memolith.jobs.reports import Change, IntegrityFinding, ScanReport
 from memolith.jobs.sources import Statement, statements
 from memolith.text.open_secrets import open_secrets
-from memolith.text.pieces import claim_key
 from memolith.text.sentences import sentences
 from memolith.text.similarity import copy_key
 from memolith.text.tokens import fold
@@ -182,11 +180,11 @@ def _stale(
     scene: _Scene, records: Iterable[tuple[Statement, Record]]
 ) -> Iterator[IntegrityFinding]:
     """Records of MEMORY.md and notes that nobody has asked for in all that time; logs are history."""
-    state = read_state(scene.read)
-    entries = merge_recalls(state, read_log(scene.read)).entries.values()
+    state = recalls.fold(recalls.read_state(scene.read), recalls.read_log(scene.read))
+    entries = state.entries.values()
     recalled = {entry.claim: entry.last_at for entry in entries if entry.recalls}
     for found, record in records:
-        last = max(record.created, recalled.get(claim_key(found.text), record.created))
+        last = max(record.created, recalled.get(found.claim, record.created))
         age = (scene.now - last).days
         is_log = layout.is_daily_log(found.citation.path)
         is_summary = record.category == "compaction"  # which tells what was, and may
@@ -243,7 +241,7 @@ def _finding(
     kind: str, message: str, hint: str, about: tuple[Statement, ...], more: str = ""
 ) -> IntegrityFinding:
     # The same in every scan and in no order of files: a compaction moves records.
-    names = sorted({found.record.id if found.record else claim_key(found.text) for found in about})
+    names = sorted({found.record.id if found.record else found.claim for found in about})
     content = "\0".join((kind, *names, more)).encode(errors="surrogatepass")
     return IntegrityFinding(
         id=blake2b(content, digest_size=5).hexdigest(),
