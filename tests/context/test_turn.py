@@ -14,8 +14,14 @@ from hypothesis import strategies as st
 from memolith import Memory
 from memolith.config.sections import with_values
 from memolith.context.digest import excerpt
-from memolith.context.known import Known, _on_one_line
-from memolith.context.turn import Turn, derive, skip_reason, turn_context
+from memolith.context.turn import (
+    Known,
+    Turn,
+    _on_one_line,
+    derive,
+    skip_reason,
+    turn_context,
+)
 from memolith.errors import RefusedError
 from memolith.results import Filters, Hit, SearchResult
 from memolith.text.budget import estimate_tokens

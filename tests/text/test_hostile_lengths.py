@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memolith.context.known import Known
+from memolith.context.turn import Known
 from memolith.files.chunking import chunk_file
 from memolith.jobs.chat import Message
 from memolith.jobs.flush import extract

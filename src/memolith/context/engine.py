@@ -111,8 +111,7 @@ class Engine:
     def context(self, turn: Turn, filters: Filters) -> TurnContext:
         """What is worth knowing before an answer, from the cache if nothing changed."""
         from memolith.context.cache import digest_of
-        from memolith.context.known import Known, ids_at
-        from memolith.context.turn import turn_context
+        from memolith.context.turn import Known, ids_at, turn_context
 
         def make() -> TurnContext:
             known = Known((*turn.known, *ids_at(turn.known, self._store.root)))

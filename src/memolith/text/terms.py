@@ -39,7 +39,7 @@ def is_stop_word(word: str, language: Language | None = None) -> bool:
     return folded in stop_words() or (language is not None and folded in _read(language))
 
 
-def keywords(text: str, language: Language | None = None) -> list[str]:
+def keywords(text: str) -> list[str]:
     """The words that say what a text is about, each once; all of them if every one is a stop word.
 
     >>> keywords("¿Qué hablamos sobre el proyecto Cookie?")
@@ -48,7 +48,7 @@ def keywords(text: str, language: Language | None = None) -> list[str]:
     ['to', 'be', 'or', 'not']
     """
     found = list(dict.fromkeys(words(text)))
-    spoken = language or language_of(found)
+    spoken = language_of(found)
     # What `is_stop_word` does for any word; these are folded already.
     everywhere, here = stop_words(), _read(spoken) if spoken else {}
     return [word for word in found if word not in everywhere and word not in here] or found
