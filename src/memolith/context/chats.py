@@ -241,7 +241,7 @@ def _rotate(transaction: Transaction, max_entries: int, now: datetime) -> None:
     # millisecond, prove nothing.
     before = (copies(folder, layout.CONVERSATIONS) or [b""])[-1]
     is_cut = before and data.startswith(before) and max(Counter(before.split(b"\n")).values()) == 1
-    archived = _history(folder, ARCHIVE)[1] if is_cut else []
+    archived = set(_history(folder, ARCHIVE)[1]) if is_cut else set()
     save_backup(folder, {layout.CONVERSATIONS: data}, reason=CHATS, now=now)
     if leaving := [lines[at] + b"\n" for at in sorted(excess) if lines[at] not in archived]:
         transaction.append(ARCHIVE, b"".join(leaving))
