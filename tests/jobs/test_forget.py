@@ -378,3 +378,14 @@ def test_it_says_where_the_same_words_still_stand(memory: Memory) -> None:
         "memory/diary.md#L3", "conversation-history.jsonl#L1",
     ]  # fmt: skip
     assert memory.forget(other.id).warnings == ()
+
+
+def test_what_the_middle_of_a_chain_had_replaced_stays_in_the_past(memory: Memory) -> None:
+    oldest = memory.remember("The rent is 950 euros.")
+    middle = memory.supersede(oldest.id, "The rent is 1,140 euros.")
+    newest = memory.supersede(middle.id, "The rent is 1,180 euros.")
+    assert memory.forget(middle.id).current_again is None
+    assert [record.text for record in memory.records()] == [newest.text]
+    assert memory.get_record(newest.id).supersedes == oldest.id
+    assert memory.search("what is the rent?").hits[0].record_id == newest.id
+    assert memory.jobs.scan().count == 0

@@ -29,6 +29,7 @@ from memolith.jobs.replace import Seen, changed_files, replace_files
 from memolith.jobs.reports import ChannelReport, ForgetReport
 from memolith.jobs.sources import names_lost
 from memolith.jobs.summaries import summaries_without
+from memolith.jobs.update import with_changes
 from memolith.store import Store
 from memolith.text.cleaning import one_line, shown_path
 from memolith.text.lines import short_id
@@ -217,7 +218,13 @@ def _without(path: str, data: bytes, record: Record) -> bytes | None:
     if not may_be_copy and not any(name in data for name in names):
         return data  # most files need not be parsed
 
+    def relinked(found: Record) -> tuple[Record, Record] | None:
+        """What took its place takes the place of what it had superseded, which stays in the past."""
+        is_next = record.supersedes and found.supersedes == record.id
+        return (found, replace(found, supersedes=record.supersedes)) if is_next else None
+
     def clean(living: str, lines: bytes) -> bytes:
+        lines = with_changes(living, lines, relinked)
         return lines_without(Document.parse(living, lines), record)
 
     if path.startswith(_REPORTS):

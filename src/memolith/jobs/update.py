@@ -317,6 +317,6 @@ def _choose(folder: Folder, old_id: str, new_id: str) -> tuple[Record, Record]:
         what = "replaces another record" if new.supersedes else "was replaced itself"
         raise RefusedError(
             f"{new.id} {what} already, so it cannot take the place of {old.id}.",
-            hint=f"If nobody needs the older one: memolith forget {old.id}",
+            hint=f"The current record is {old.id}. To read it: memolith get {old.id}",
         )
     return old, new
