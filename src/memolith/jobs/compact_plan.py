@@ -29,6 +29,8 @@ _LINE_CHARS = 430  # of a summary beside its text
 _BESIDE_TEXT = 180  # of any other line, at least
 # Below the limit by this share, so that not every run rewrites the file.
 _SLACK = 0.15
+# A summary is not written again to make it a little shorter.
+_ENOUGH = 0.8
 # Where what must stay fills the limit alone, summaries may still have this share of it.
 _ROOM = 0.5
 
@@ -97,11 +99,15 @@ class Group:
         return min(_MIN_CHARS[self.level], said), min(_MAX_CHARS[self.level], said)
 
     @property
-    def stays(self) -> bool:
+    def is_short(self) -> bool:
         """Whether it is one line that a summary would not make shorter."""
-        first = self.entries[0]
-        is_short = first.chars <= _LINE_CHARS + self.text_chars[0]
-        return len(self.entries) == 1 and (first.level == self.level or is_short)
+        return len(self.entries) == 1 and self.entries[0].chars <= _LINE_CHARS + self.text_chars[0]
+
+    @property
+    def stays(self) -> bool:
+        """Whether its line need not change: it is short, or a summary that has the room it takes."""
+        is_summary = len(self.entries) == 1 and self.entries[0].level == self.level
+        return self.is_short or (is_summary and self.max_chars >= self.text_chars[1] * _ENOUGH)
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,20 +241,20 @@ def _groups(entries: Sequence[Entry], fixed: Size, goal: Size, today: date) -> t
     by_worth = sorted(groups, key=lambda one: (one.trust == "external", -one.last.toordinal()))
     fitting: list[Group] = []
     for group in by_worth:
-        cost = group.entries[0].chars if group.stays else _LINE_CHARS + group.text_chars[0]
+        cost = group.entries[0].chars if group.is_short else _LINE_CHARS + group.text_chars[0]
         if records >= 1 and chars >= cost:
             records, chars = records - 1, chars - cost
             fitting.append(group)
     room = {}
     for group in fitting:
         least, most = group.text_chars
-        more = 0 if group.stays else int(min(most - least, chars))
+        more = 0 if group.is_short else int(min(most - least, chars))
         room[id(group)], chars = least + more, chars - more
-    return tuple(
+    planned = [
         replace(one, max_chars=room.get(id(one), one.text_chars[1]), retired=id(one) not in room)
         for one in groups
-        if id(one) not in room or not one.stays
-    )
+    ]
+    return tuple(group for group in planned if group.retired or not group.stays)
 
 
 def _by_period(entries: Iterable[Entry], today: date) -> list[Group]:
