@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from dataclasses import fields
 from datetime import date
 
 from memolith.clock import Clock
@@ -42,11 +41,8 @@ def days(folder: Folder, clock: Clock) -> tuple[DayCounts, ...]:
         counts[clock.day_of(at)]["recalls"] += 1
     for job in history.kept_jobs(folder):
         counts[clock.day_of(job.created)]["jobs"] += 1
-    names = [one.name for one in fields(DayCounts) if one.name != "day"]
     return tuple(
-        DayCounts(day=day, **{name: counts[day][name] for name in names})
-        for day in sorted(counts)
-        if counts[day].total()
+        DayCounts(day=day, **found) for day, found in sorted(counts.items()) if found.total()
     )
 
 

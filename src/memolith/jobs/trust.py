@@ -13,9 +13,9 @@ from memolith.approvals import APPROVALS, PROFILE_FILE, is_approved, owners, rea
 from memolith.config.sections import StoreConfig
 from memolith.errors import NotFoundError
 from memolith.files import layout
-from memolith.files.document import Document
 from memolith.files.folder import Folder
 from memolith.files.locks import STATE_FOLDER
+from memolith.files.notes import records_in
 from memolith.files.transaction import rewrite_file
 from memolith.types import Plain
 
@@ -62,13 +62,10 @@ def survey(root: str) -> Survey | None:
         folder.leave_out_closed()
         paths = list(folder.walk())
         changes = [found[2] for path in (*paths, PROFILE_FILE) if (found := folder.stamp(path))]
-        memories = [
-            Document.parse(path, folder.read(path) or b"")
-            for path in (layout.ROOT_MEMORY, layout.NESTED_MEMORY)
-        ]
+        memories = (layout.ROOT_MEMORY, layout.NESTED_MEMORY)
         return Survey(
             root=os.path.realpath(root),
-            records=sum(1 for memory in memories for _ in memory.records([])),
+            records=sum(len(records_in(path, folder.read(path) or b"")) for path in memories),
             files=len(paths),
             newest_change=datetime.fromtimestamp(max(changes) / 1e9, UTC) if changes else None,
             owner=os.fstat(folder.fd).st_uid,
