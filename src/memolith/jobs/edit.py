@@ -166,7 +166,7 @@ class _Edit:
         if problem:
             raise RefusedError(
                 f"Line {number} is a record that {problem}.",
-                hint="Leave records as they are: only the user can approve them, or sign new ones.",
+                hint=f"Leave it as it is: only the user can let it in: memolith approve {record.id[:8]}",
             )
 
 

@@ -118,10 +118,10 @@ def _forget_turns(store: Store, transaction: Transaction, channel: str) -> None:
 def _forget(store: Store, transaction: Transaction, record_id: str, dry_run: bool) -> ForgetReport:
     folder = transaction.folder
     record = ledger.find_record(folder, record_id)
-    _check_daily_logs(folder, record)
     archive = store.config.trim.archive_path
     paths = dict.fromkeys((*ledger.every_file(folder), archive, *ledger.derived_copies(folder)))
     changes = changed_files(folder, paths, lambda path, data: _without(path, data, record))
+    _check_daily_logs(folder, record)  # every file has been read by now
     files = tuple(file.path for file in changes)
     if dry_run:
         return ForgetReport(record_id=record.id, files=files)
