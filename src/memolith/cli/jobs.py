@@ -152,7 +152,7 @@ def run_dream(call: Call, **how: bool) -> Steps:
     Options:
         --dry-run
         --apply
-        --again  also what you undid or declined (status lists it)
+        --again  also what you took out, undid or declined (status lists it)
     """
     return run_job(call, "dream", **how)
 
