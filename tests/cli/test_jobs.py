@@ -191,10 +191,10 @@ def test_dream_status_says_what_was_undone_and_how_to_allow_it_again(
     life = Life(root, stopped_time)
     life.ask("what does Cookie weigh?", "does the dog like carrots?")
     life.memory.jobs.dream()
-    assert "undone by you" not in memolith("dream", "status").out
+    assert "left out" not in memolith("dream", "status").out
     memolith("jobs", "undo", "--last")
     told = memolith("dream", "status", "--root", root).out
-    assert f"undone by you; to allow it again: memolith dream --again --root {root}" in told
+    assert f"left out; to allow it again: memolith dream --again --root {root}" in told
     assert "  promoted " not in told
 
 

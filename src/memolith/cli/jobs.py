@@ -173,7 +173,7 @@ def dream_status(call: Call, memory: Memory) -> Steps:
     for title, found in {
         "would be promoted now": status.next,
         "would not be promoted": status.waiting,
-        f"undone by you; to allow it again: {call.again('dream --again')}": status.undone,
+        f"left out; to allow it again: {call.again('dream --again')}": status.undone,
     }.items():
         if found:
             output.say(f"  {title}:")

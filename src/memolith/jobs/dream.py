@@ -238,7 +238,9 @@ def _why_nothing(judge: Judge, refused: Sequence[Judgement], page: Page) -> str:
     if refused:
         return "what was asked for often is in MEMORY.md already, or may not be there: memolith dream status"
     if judge.left_out():
-        return "you undid or took out what was promoted; to allow it again: memolith dream --again"
+        return (
+            "you undid it, or it left MEMORY.md before; to allow it again: memolith dream --again"
+        )
     entries = judge.state.entries
     return "nothing was asked for often enough yet" if entries else "nothing was recalled yet"
 

@@ -259,7 +259,7 @@ class DreamStatus(Plain):
     promoted_chars: int
     next: tuple[DreamExplanation, ...]  # what a dream would promote now, best first
     waiting: tuple[DreamExplanation, ...]  # the best of those that it would not
-    undone: tuple[DreamExplanation, ...] = ()  # what somebody took out, undid or declined
+    undone: tuple[DreamExplanation, ...] = ()  # what left, was undone or declined
     warnings: tuple[str, ...] = ()
 
 
