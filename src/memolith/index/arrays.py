@@ -76,6 +76,7 @@ class Arrays(dict[str, NDArray[Any]]):
         self._room["vectors"] = np.zeros((PACK, self._dimensions), np.int8)
         self._tokens = list[bytes]()  # of many chunks together: of most nobody asks for them
         self._statistics: dict[bool, Statistics] = {}
+        self._group_sums: dict[int, Floats] = {}
         self._grow(1)
 
     def refresh(self, database: Database) -> None:
@@ -93,7 +94,7 @@ class Arrays(dict[str, NDArray[Any]]):
         # Of two files that have a record, only one may say that it is secret.
         of_secret = np.isin(self["record"] // 2, secret[secret > 0])
         self._open = self["alive"] & ~self["secret"] & ~of_secret
-        self._statistics = {}
+        self._statistics, self._group_sums = {}, {}
         self._version = version
 
     def _new(self, database: Database) -> Iterator[tuple[bytes, ...]]:
@@ -203,15 +204,15 @@ class Arrays(dict[str, NDArray[Any]]):
 
     def group_vectors(self, groups: Keys) -> Floats:
         """The sum of the vectors of the first chunks of each group that everybody may see."""
-        of, shown = self["group"], self.shown(include_secret=False)
-        keys = (np.isin(of, groups) & shown).nonzero()[0]
+        known, of = self._group_sums, self["group"]
+        new = np.array([group for group in groups.tolist() if group not in known], np.int64)
+        keys = (np.isin(of, new) & self.shown(include_secret=False)).nonzero()[0]
         keys = keys[of[keys].argsort(kind="stable")]
-        starts = np.searchsorted(of[keys], groups)
-        stops = np.searchsorted(of[keys], groups, side="right")
-        sums = [
-            self.sum_of_vectors(keys[start : min(stop, start + _SUMMED)])
-            for start, stop in zip(starts.tolist(), stops.tolist(), strict=True)
-        ]
+        starts = np.searchsorted(of[keys], new)
+        stops = np.minimum(np.searchsorted(of[keys], new, side="right"), starts + _SUMMED)
+        for group, start, stop in zip(new.tolist(), starts.tolist(), stops.tolist(), strict=True):
+            known[group] = self.sum_of_vectors(keys[start:stop])
+        sums = [known[group] for group in groups.tolist()]
         return np.array(sums, np.float32).reshape(len(groups), self._dimensions)
 
 
