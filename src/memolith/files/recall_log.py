@@ -21,7 +21,7 @@ from memolith.files.locks import STATE_FOLDER, make_state_folder
 from memolith.files.record_format import encode_time
 from memolith.results import Hit
 from memolith.text.pieces import Piece, bare_text, claim_key, pieces, whole_facts
-from memolith.text.terms import keywords, stems, terms_of
+from memolith.text.terms import SPANISH, keywords, stems, terms_of
 from memolith.text.wording import counted
 from memolith.types import Citation
 
@@ -45,12 +45,18 @@ class _Asked:
 
     def __init__(self, question: str) -> None:
         self._stems = {stem for word in keywords(question[:2000]) for stem in stems(word)}
+        # A word begins as its stem does: most words of a text need not be stemmed.
+        self._begin = {stem.lstrip(SPANISH)[:2] for stem in self._stems}
 
     def words_in(self, texts: Iterable[str]) -> list[list[str]]:
         """The words of each statement that the question has too: no word that is in the question alone."""
         said = [text.split() for text in texts]
         bare = {word: word.strip(string.punctuation).lower() for words in said for word in words}
-        distinct = list(set(bare.values()))
+        distinct = [
+            word
+            for word in set(bare.values())
+            if not word.isascii() or any(map(word.__contains__, self._begin))
+        ]
         read = zip(distinct, terms_of(distinct), strict=True)
         shared = {word for word, terms in read if not self._stems.isdisjoint(terms[1])}
         return [
