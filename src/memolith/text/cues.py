@@ -67,6 +67,8 @@ def is_small_talk(sentence: str) -> bool:
         return True
     if _NUMBER.search(sentence):
         return False
+    if 1 < len(words) <= _WITH_NAMES and all(map(is_small_talk, words)):
+        return True  # "lol ok thanks"
     if begins("talk", sentence):
         return not matters(sentence)
     if not begins("small talk", sentence):
