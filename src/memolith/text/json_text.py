@@ -14,7 +14,6 @@ _BLANK = re.compile(r"(?:\s|\ufeff|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'', re.DOTALL)
 _WORD = re.compile(r"[^\s,:\[\]{}\"'/]+")
 _ESCAPE = re.compile(r"\\(\r?\n|.)", re.DOTALL)
-_MAX_DEPTH = 100
 
 
 class NotJsonError(ValueError):
@@ -43,7 +42,7 @@ def parse(text: str) -> Node:
     parser = _Parser(text)
     if parser.skip() == len(text):
         return Node(start=len(text), end=len(text), value={}, children=[])
-    node = parser.value(0)
+    node = parser.value()
     if parser.skip() != len(text):
         raise parser.problem("something follows its end")
     return node
@@ -169,30 +168,27 @@ class _Parser:
         self.at += is_next
         return is_next
 
-    def value(self, depth: int) -> Node:
+    def value(self) -> Node:
         """The value that is next."""
-        if depth > _MAX_DEPTH:
-            raise NotJsonError("it is nested too deep")
         start = self.skip()
-        if self.takes("{"):
-            members = list(self._children("}", depth))
-            value = {child.key: child.value for child in members}
-            return Node(start=start, end=self.at, value=value, children=members)
-        if self.takes("["):
-            items = list(self._children("]", depth))
-            values = [child.value for child in items]
-            return Node(start=start, end=self.at, value=values, children=items)
-        scalar = self._scalar()
+        for opening, closing in ("{}", "[]"):
+            if self.takes(opening):
+                children = list(self._children(closing))
+                value: object = [child.value for child in children]
+                if closing == "}":
+                    value = {child.key: child.value for child in children}
+                return Node(start=start, end=self.at, value=value, children=children)
+        scalar = self._scalar()  # which goes on behind it
         return Node(start=start, end=self.at, value=scalar)
 
-    def _children(self, closing: str, depth: int) -> Iterator[Node]:
+    def _children(self, closing: str) -> Iterator[Node]:
         while not self.takes(closing):
             key_start, key = self.at, ""
             if closing == "}":
                 key = str(self._scalar())
                 if not self.takes(":"):
                     raise self.problem()
-            child = self.value(depth + 1)
+            child = self.value()
             child.key, child.key_start = key, key_start
             yield child
             if not self.takes(",") and not self.text.startswith(closing, self.at):
