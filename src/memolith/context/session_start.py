@@ -137,7 +137,7 @@ class _Reader:
     _seen: set[str] = field(default_factory=set)
     _replaced: set[str] = field(default_factory=set)
     _secret: set[str] = field(default_factory=set)
-    _logs: set[str] = field(default_factory=set)  # that were looked at for secrets
+    _looked_at: set[str] = field(default_factory=set)  # files, for secrets
 
     def layers(self) -> Mapping[str, list[Piece]]:
         """The pieces of each layer; text that several contain is shown in the first of them."""
@@ -164,7 +164,7 @@ class _Reader:
         Summaries tell of many days. Only the logs of those that would be shown are looked at.
         """
         before = len(self._secret)
-        self._look_for_secrets(piece.day for piece in chosen if piece.day)
+        self._look_for_secrets(logs_around(piece.day for piece in chosen if piece.day))
         return len(self._secret) > before
 
     def without_taken_back(self, layers: Mapping[str, list[Piece]]) -> Mapping[str, list[Piece]]:
@@ -180,11 +180,10 @@ class _Reader:
 
         return {name: list(filter(is_left, pieces)) for name, pieces in layers.items()}
 
-    def _look_for_secrets(self, days: Iterable[date]) -> None:
+    def _look_for_secrets(self, paths: set[str]) -> None:
         """Somebody who marks a record as secret may do so in the log of its day alone."""
-        logs = logs_around(days) - self._logs
-        self._logs |= logs
-        self._secret |= Ledger.of(self.folder, logs).secret
+        self._secret |= Ledger.of(self.folder, paths - self._looked_at).secret
+        self._looked_at |= paths
 
     def _layer(self, name: str, path: str) -> list[Piece]:
         """What may be shown of a file."""
@@ -200,8 +199,13 @@ class _Reader:
             self.unread[name] += window.unread
         self._replaced.update(record.supersedes for record in records if record.supersedes)
         self._seen.update(record.id for record in records)
-        self._secret |= window.secret | self._secret_sources(window.prose)
-        self._look_for_secrets(record.created.date() for record in records)
+        self._secret |= window.secret
+        # Promoted facts are copies of what other files say.
+        lines = (line for text in window.prose for line in text.split("\n") if TRAILER in line)
+        facts = [fact for fact in map(read_promoted, lines) if fact and fact.record_id]
+        logs = logs_around(record.created.date() for record in records)
+        self._look_for_secrets(logs.union(fact.path for fact in facts))
+        self._secret.update(fact.record_id for fact in facts if fact.path in self._secret)
         pieces: list[Piece] = []
         if self.kind != "group":
             worth = _WORTH_OF_SUMMARIES if name == "summary" else _WORTH_OF_PROSE
@@ -213,13 +217,6 @@ class _Reader:
                 else:
                     pieces += self.maker.of_record(record)
         return pieces
-
-    def _secret_sources(self, prose: Iterable[str]) -> set[str]:
-        """The ids of secret records that promoted facts in some paragraphs are copies of."""
-        lines = (line for text in prose for line in text.split("\n") if TRAILER in line)
-        facts = [fact for fact in map(read_promoted, lines) if fact and fact.record_id]
-        secret = Ledger.of(self.folder, {fact.path for fact in facts}).secret
-        return {*secret, *(fact.record_id for fact in facts if fact.path in secret)}
 
     def _is_external(self, record: Record) -> bool:
         return trust_in_file(record.provenance.channel, self.maker.external) == "external"
