@@ -201,9 +201,9 @@ def validation_message(name: str, problem: Mapping[str, Any]) -> str:
     """
     message = str(problem["msg"])
     match problem["type"]:
-        case "missing":
+        case "missing" | "missing_argument":
             return f"{name} is missing."
-        case "extra_forbidden":
+        case "extra_forbidden" | "unexpected_keyword_argument":
             return f"{name} is not known here."
         case "dict_type" | "model_type" | "model_attributes_type":
             return f"{name} should be an object."

@@ -9,10 +9,9 @@ from collections.abc import Callable
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Response
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, validate_call
 
 from memolith.errors import MemolithError
-from memolith.mcp_server.tool import arguments_of
 from memolith.memory import Memory
 from memolith.rest.answers import (
     ERRORS,
@@ -185,32 +184,36 @@ def rpc(body: RpcRequest, memory: TheMemory) -> Json | Response:
 
 
 def _call(memory: Memory, request: RpcRequest) -> Json:
-    if request.method not in _METHODS:
+    method, params = _METHODS.get(request.method), dict(request.params)
+    if method is None:
         hint = f"Use {', '.join(_METHODS)}."
         raise RequestError(404, "method-not-found", "There is no such method.", hint)
-    method, params = _METHODS[request.method]
-    try:
-        given = vars(params.model_validate(request.params))
-    except ValidationError as error:
-        taken = f"It takes {', '.join(params.model_fields)}."
-        raise RequestError(400, "request", in_words(error.errors()), taken) from None
     # A server has one profile; a call that means another must not touch this one.
-    if given.pop("profileId") not in (None, memory.profile.name):
+    if params.pop("profileId", None) not in (None, memory.profile.name):
         hint = "Leave profileId out."
         raise RequestError(404, "profile", "This server serves another profile.", hint)
-    return method(memory, **given)
+    try:
+        return method(memory, **params)
+    except ValidationError as error:
+        raise RequestError(400, "request", in_words(error.errors())) from None
 
 
+_checked = validate_call(config=ConfigDict(strict=True, arbitrary_types_allowed=True))
+
+
+@_checked
 def _list_logs(memory: Memory) -> Json:
     files = [{"name": path.rpartition("/")[2], "path": path} for path in memory.files.list()]
     return {"files": files}
 
 
+@_checked
 def _get_file(memory: Memory, path: str, includeSecret: bool = False) -> Json:  # noqa: N803
     include_secret = check_secrets(memory, includeSecret)
     return memory.files.read(path, include_secret=include_secret).to_dict()
 
 
+@_checked
 def _write_file(memory: Memory, path: str, content: str, version: str = "") -> Json:
     """`version` is that of the file that was read."""
     report = memory.files.write(path, content, version)
@@ -219,14 +222,8 @@ def _write_file(memory: Memory, path: str, content: str, version: str = "") -> J
     return {**result, "warnings": list(report.warnings)} if report.warnings else result
 
 
-def _with_params(method: Callable[..., Json]) -> tuple[Callable[..., Json], type[BaseModel]]:
-    fields = {"profileId": (str | None, None), **arguments_of(method)}
-    config = ConfigDict(extra="forbid", strict=True)
-    return method, create_model("Params", __config__=config, **fields)
-
-
-_METHODS = {
-    "memory.listLogs": _with_params(_list_logs),
-    "memory.getFile": _with_params(_get_file),
-    "memory.writeFile": _with_params(_write_file),
+_METHODS: dict[str, Callable[..., Json]] = {
+    "memory.listLogs": _list_logs,
+    "memory.getFile": _get_file,
+    "memory.writeFile": _write_file,
 }
