@@ -5,7 +5,6 @@ A file of its own, apart from the index and its database. It may be deleted at a
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Sequence
 from contextlib import closing
@@ -20,10 +19,7 @@ from memolith.index import database
 from memolith.interfaces import NEAR, Embedder, Vectors
 
 _TABLE = "CREATE TABLE IF NOT EXISTS vectors (hash BLOB PRIMARY KEY, vector BLOB NOT NULL) STRICT"
-_FIND = (
-    "SELECT lower(hex(hash)), vector FROM vectors"
-    " WHERE hash IN (SELECT unhex(value) FROM json_each(?))"
-)
+_FIND = "SELECT hash, vector FROM vectors WHERE hash = ?"
 _FORGET_OLDEST = "DELETE FROM vectors WHERE rowid <= (SELECT max(rowid) FROM vectors) - ?"
 _MOST = 500_000
 _AT_ONCE = 64  # texts that are asked for, and kept before others are: those may fail
@@ -73,8 +69,8 @@ class CachedEmbedder:
         return found
 
     def _look_up(self, texts: Sequence[str]) -> dict[str, Vectors]:
-        hashes = {self._hash(text).hex(): text for text in texts}
-        rows = self._run(_FIND, [(json.dumps(list(hashes)),)])
+        hashes = {self._hash(text): text for text in texts}
+        rows = self._run(_FIND, [(key,) for key in hashes])
         return {hashes[key]: np.frombuffer(data, "<f4") for key, data in rows}
 
     def _keep(self, vectors: dict[str, Vectors]) -> None:

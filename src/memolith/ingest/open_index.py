@@ -154,7 +154,7 @@ class OpenIndex:
     def try_again(self) -> None:
         """Go back to an engine elsewhere that could not be used, some time later."""
         now = clocks.monotonic()
-        if not (is_elsewhere(self.config.index) and self.place.is_temporary):
+        if not (self.place.is_temporary and is_elsewhere(self.config.index)):
             self._try_at = now + _ENGINE_PAUSE_SECONDS
         elif now >= self._try_at:
             self.release()
@@ -386,11 +386,8 @@ class OpenIndex:
     def reader(self, own: Folder) -> tuple[Reader, tuple[str, ...]]:
         """How questions are read, with the user's own words, and what is wrong with their files."""
         search, problems, texts = self.config.search, list[str](), list[str]()
-        for key, path in (
-            ("search.synonyms_path", search.synonyms_path),
-            ("search.stop_words_path", search.stop_words_path),
-        ):
-            data = None
+        for name in ("synonyms_path", "stop_words_path"):
+            key, path, data = f"search.{name}", getattr(search, name), None
             try:
                 data = own.read(path, limit=_MAX_BYTES)
                 if data is None and path != SETTINGS[key].default:
