@@ -125,6 +125,8 @@ def _line(hit: Hit, asked: Asked, *, cited: bool) -> str:
 
 
 _BULLET = re.compile(r"[-*+•]\s+\S")
+# A block of lines begins with an item of a list, a heading or an empty line.
+_BLOCKS = re.compile(r"\n(?=[-*+•]\s+\S|#|[^\S\n]*(?:\n|\Z))")
 _MARKER = re.compile(r"^[-*+•]\s+(?=\S)")
 _SHARE_OF_BEST = 0.5  # items that share half as much with the question as the best one stay
 # Shown before the first word that was asked for.
@@ -183,20 +185,11 @@ class Asked:
         >>> Asked("who waters the plants?").answering("# House\\n- Bins: Tuesday\\n- Ana waters the plants")
         '# House\\n- Ana waters the plants'
         """
-        blocks: list[list[str]] = []
-        for line in text.split("\n"):
-            if not blocks or not line.strip() or _BULLET.match(line) or line.startswith("#"):
-                blocks.append([])
-            blocks[-1].append(line)
-        shares = [self.share("\n".join(block)) for block in blocks]
-        is_item = [bool(_BULLET.match(block[0])) for block in blocks]
-        best = max((share for share, item in zip(shares, is_item, strict=True) if item), default=0)
-        titles = " ".join(block[0] for block in blocks if block[0].startswith("#"))
-        if sum(is_item) < 2 or best <= self.share(f"{heading} {titles}"):
+        blocks = _BLOCKS.split(text)
+        shares = {at: self.share(one) for at, one in enumerate(blocks) if _BULLET.match(one)}
+        best = max(shares.values(), default=0.0)
+        titles = " ".join(one.partition("\n")[0] for one in blocks if one.startswith("#"))
+        if len(shares) < 2 or best <= self.share(f"{heading} {titles}"):
             return text
-        return "\n".join(
-            line
-            for block, share, item in zip(blocks, shares, is_item, strict=True)
-            if not item or share >= best * _SHARE_OF_BEST
-            for line in block
-        )
+        enough = best * _SHARE_OF_BEST
+        return "\n".join(one for at, one in enumerate(blocks) if shares.get(at, best) >= enough)
