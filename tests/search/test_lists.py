@@ -79,3 +79,19 @@ def test_facts_in_lists_are_found_as_well_as_records(tmp_path: Path) -> None:
     with life() as records, Memory(tmp_path) as lists:
         assert max(hit.text.count("\n") for hit in lists.search("Norwind")) <= 2
         assert found_first(lists) >= found_first(records)
+
+
+def test_a_line_of_the_long_memory_has_its_day_and_is_a_copy_of_its_record(tmp_path: Path) -> None:
+    with Memory(tmp_path) as memory:
+        record = memory.remember("Tom takes over on-call from Lena in July")
+        memory.remember("Lena is on-call until June")
+        day = record.created.date()
+        (tmp_path / "LONGMEMORY.md").write_text(
+            f"<!-- memolith:summary {day:%Y-%m} -->\n## Summary ({day:%Y-%m})\n\n"
+            f"- {day} Tom takes over on-call from Lena in July [user: {record.id[:8]}]\n"
+            f"- {day} The office has 12 desks [agent: 12345678]\n<!-- /memolith:summary -->\n"
+        )
+        hits = memory.search("who takes over on-call?").hits
+        assert [hit.text for hit in hits[:2]] == [record.text, "Lena is on-call until June"]
+        lines = [hit for hit in hits if hit.path == "LONGMEMORY.md"]
+        assert {hit.dated for hit in lines} == {day}

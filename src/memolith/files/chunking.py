@@ -23,11 +23,11 @@ from memolith.files.notes import file_date, is_note_path, readable_note
 from memolith.files.promoted import TRAILER, generated_lines
 from memolith.files.record_format import BOM, RecordFormatError, is_utf16
 from memolith.results import Chunk, Turn
-from memolith.text.lines import read_line, read_promoted
+from memolith.text.lines import read_lines, read_promoted
 from memolith.types import Record
 
 # Part of every file's digest in the index: after a change of this number all files are cut again.
-CUT = 13
+CUT = 14
 
 # Bookkeeping of jobs. `trim.archive_path` may name a file below memory/, which is searched.
 _JOB_MARKS = (TRAILER, b"memolith:", b"## Compacted on ")
@@ -244,6 +244,7 @@ def _prose_chunks(
         for number, (piece, intro, is_broken) in enumerate(pieces):
             for begin, end in _split_if_long(data, piece[0].offset, piece[-1].end, size):
                 text = data[begin:end].decode(errors="replace")
+                said = [one for one in read_lines(text) if one.ids] if is_long_memory else []
                 is_first = not number and begin == piece[0].offset  # it begins with its own title
                 titles = " > ".join(filter(None, (above if is_first else own, intro)))
                 yield replace(
@@ -254,16 +255,14 @@ def _prose_chunks(
                     offset=begin,
                     size=end - begin,
                     heading=f"{common.heading} {titles}".strip(),
-                    channel=common.channel or (_channel(text) if is_long_memory else ""),
+                    dated=said[0].day if len(said) == 1 else common.dated,
+                    # Prose is the user's own, except for what an agent said of the long memory.
+                    channel="agent"
+                    if any(one.said_by != "user" for one in said)
+                    else common.channel,
                     # A broken record may have been meant to be secret, and we cannot tell.
                     sensitivity="secret" if is_broken else common.sensitivity,
                 )
-
-
-def _channel(text: str) -> str:
-    """Prose is the user's own, except for lines of the long memory that an agent said."""
-    lines = filter(None, map(read_line, text.split("\n")))
-    return "agent" if any(line.ids and line.said_by != "user" for line in lines) else ""
 
 
 def _sections(lines: Iterable[Line | None]) -> Iterator[tuple[str, str, list[Line]]]:

@@ -17,6 +17,7 @@ from memolith.search.candidates import Candidates, Floats, QueryContext, Stage
 from memolith.search.doubt import has_digit
 from memolith.search.plan import is_word_too
 from memolith.search.votes import shares
+from memolith.text.lines import read_lines
 from memolith.text.terms import keywords
 from memolith.text.tokens import MARKS, words
 
@@ -274,7 +275,7 @@ def _copies(texts: Column, floor: float) -> Floats:
 
     Above a floor a copy is a copy, whatever was added to it; but texts with other numbers are not.
     """
-    said = [set(map(_bare, text[:_READ_CHARS].casefold().split())) for text in texts]
+    said = [set(map(_bare, _stated(text)[:_READ_CHARS].casefold().split())) for text in texts]
     result = np.zeros((len(said), len(said)))
     for (one, mine), (other, others) in combinations(enumerate(said), 2):
         fewer, more = sorted((len(mine), len(others)))
@@ -286,3 +287,9 @@ def _copies(texts: Column, floor: float) -> Floats:
         if alike >= floor:
             result[one, other] = result[other, one] = alike
     return result
+
+
+def _stated(text: str) -> str:
+    """The text; of lines of a summary what they say, without their days and the records they cite."""
+    lines = read_lines(text) if text.endswith("]") else ()
+    return "\n".join(line.text for line in lines) or text
