@@ -100,7 +100,7 @@ def test_no_more_answers_are_kept_than_allowed_and_the_longest_unused_leave(
         cache.answer(key, store.make, always)
         assert (store.made == before) == (key in recent)
         recent = [*(k for k in recent if k != key), key][-size:]
-        assert len(cache) <= size
+        assert len(cache._answers) <= size
 
 
 def test_a_cache_of_no_entries_keeps_nothing() -> None:
@@ -168,7 +168,7 @@ def test_a_renewal_that_fails_is_seen_by_whoever_asks_next(moment: list[float]) 
     cache.answer("a", store.make, always)
     moment[0] += 31
     cache.answer("a", fail, always)
-    wait_until(lambda: not len(cache))
+    wait_until(lambda: not len(cache._answers))
     with pytest.raises(RefusedError):
         cache.answer("a", fail, always)
 

@@ -57,10 +57,6 @@ class AnswerCache:
                 return value
         return self._make(key, make, keep, version)
 
-    def __len__(self) -> int:
-        """How many answers are kept."""
-        return len(self._answers)
-
     def _make(
         self, key: Hashable, make: Callable[[], T], keep: Callable[[T], bool], version: Version
     ) -> T:

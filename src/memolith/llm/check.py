@@ -89,8 +89,7 @@ class CheckedWriter:
         taken, refused = list[Statement](), Counter[str]()
         for line in answer.statements:
             cited = _cited(line, notes)
-            problem = next(_problems(line, cited, room), "")
-            if problem:
+            if problem := next(_problems(line, cited, room), ""):
                 refused[problem] += 1
                 continue
             room -= len(line.text)

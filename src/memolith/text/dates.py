@@ -292,8 +292,11 @@ def days_in_digits(text: str, today: date, *, day_first: bool, is_expected: bool
     numbers = {name: int(number) for name, number in parts.items()}
     year = numbers.get("year")
     if "one" in numbers:
+        one, other = numbers["one"], numbers["other"]
+        if one <= 12 and other <= 12 and one != other and not day_first:
+            return None
+        numbers["day"], numbers["month"] = (other, one) if other > 12 else (one, other)
         year = year + 2000 if year is not None and year < 100 else year
-        return _in_order(today, numbers["one"], numbers["other"], year, day_first=day_first)
     if "day" in numbers:
         return days.day_of_month(today, numbers["month"], numbers["day"], year)
     if "month" in numbers:
@@ -301,12 +304,3 @@ def days_in_digits(text: str, today: date, *, day_first: bool, is_expected: bool
     if year is not None and year < numbers["last"]:
         return Days(first=date(year, 1, 1), last=date(numbers["last"], 12, 31))
     return None
-
-
-def _in_order(
-    today: date, one: int, other: int, year: int | None, *, day_first: bool
-) -> Days | None:
-    if one <= 12 and other <= 12 and one != other and not day_first:
-        return None
-    day, month = (other, one) if other > 12 else (one, other)
-    return days.day_of_month(today, month, day, year)
