@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memolith.embed.static_model import StaticModel
-from memolith.search.passages import passages
-from tests.search.making import candidate, candidates, order, situation
+from memolith.search.passages import passages, prefer_own
+from tests.search.making import candidate, candidates, order, situation, turn
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -83,3 +83,32 @@ def test_no_text_raises_and_no_candidate_is_lost(question: str, texts: list[str]
     found = judged(question, texts, rarity, 0.5)
     assert sorted(order(found)) == list(range(len(texts)))
     assert not len(found) or (found.votes.min() >= 0 and found.votes.max() <= 1)
+
+
+@pytest.mark.parametrize(
+    ("question", "best"),
+    [
+        ("When did I buy the kayak?", [3, 2, 0, 1]),
+        ("Where are my skis?", [3, 2, 0, 1]),
+        ("Where can one buy a kayak?", [0, 1, 3, 2]),
+        ("What did you tell me when I bought it, and did I listen?", [0, 1, 3, 2]),
+    ],
+)
+def test_who_asks_about_himself_is_answered_by_what_he_said_of_himself(
+    question: str, best: list[int]
+) -> None:
+    texts = [
+        "Kayaks are boats.",
+        "I love kayaks, too!",
+        "By the way, I bought one.",
+        "A kayak: May",
+    ]
+    spelled = model().spell([text.split() for text in texts])
+    hits = candidates(
+        turn(0, 1.0, tokens=spelled[0]),
+        turn(1, 0.99, tokens=spelled[1], role="assistant"),
+        turn(2, 0.9, tokens=spelled[2]),
+        candidate(3, 0.9, tokens=spelled[3]),
+    )
+    query = situation(text=question, meant=question)
+    assert order(prefer_own(model())(query, hits).in_order()) == best

@@ -160,8 +160,8 @@ def test_the_text_of_a_hit_comes_from_the_file_at_its_citation(filled: Memory) -
 def test_explain_shows_the_order_after_every_stage(filled: Memory) -> None:
     trace = filled.search("release", explain=True).trace
     assert [stage.stage for stage in trace] == [
-        "question", "fuse", "weigh", "days", "decay", "passages", "phrases", "asked", "replies", "names", "supersede",
-        "diversify",
+        "question", "fuse", "weigh", "days", "decay", "passages", "own", "phrases", "asked", "replies", "names",
+        "supersede", "diversify",
     ]  # fmt: skip
     assert trace[0].note.startswith("words: release")
     assert all(stage.order for stage in trace[1:])

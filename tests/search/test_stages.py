@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
@@ -92,6 +93,14 @@ def test_words_and_meaning_count_the_same_each_against_its_own_best() -> None:
 def test_the_chat_around_a_turn_helps_it_against_an_equal_one() -> None:
     hits = candidates(turn(1, words=5, group_words=1.0), turn(2, words=5, group_words=9.0))
     assert order(weigh(SITUATION, hits).in_order()) == [2, 1]
+
+
+def test_where_no_assistant_speaks_the_words_of_a_chat_count_once() -> None:
+    def voters(words_of_user: float) -> list[float]:
+        said = turn(1, words=5, group_words=3.0, group_user_words=words_of_user)
+        return weigh(SITUATION, candidates(said)).group_voters.tolist()
+
+    assert (voters(2.0), voters(3.0)) == ([3.0], [2.0])
 
 
 def test_a_record_needs_no_chat_around_it_to_be_the_best() -> None:
@@ -293,6 +302,15 @@ def test_a_chat_is_as_good_as_its_best_turn_and_the_whole_of_it() -> None:
     assert second[1] == pytest.approx((0.6 + (1.0 + 0.9 + 0.3) / 5) / 2)
 
 
+def test_for_a_chat_as_a_whole_the_words_of_its_best_passage_count_three_times() -> None:
+    hits = candidates(
+        turn(1, 0.5, chat=1, votes=(0.9, 0.9, 0.2, 0.2)),
+        turn(2, 0.5, chat=2, votes=(0.3, 0.3, 0.9, 0.3)),
+    )
+    assert [hits.signals.keys[at] for at, _ in rank_sessions(hits)] == [2, 1]
+    assert rank_sessions(hits)[0][1] == pytest.approx((0.5 + (0.3 + 0.3 + 3 * 0.9 + 0.3) / 6) / 2)
+
+
 def test_a_chat_like_the_best_ones_comes_before_one_that_is_like_none() -> None:
     hits = candidates(
         *(turn(key, 0.9, chat=key, votes=(0.9,)) for key in (1, 2)),
@@ -325,6 +343,11 @@ def test_history_stands_just_below_its_successor_and_above_what_has_no_word_in_c
     noise = candidate(3, 1.1)
     assert order(demote_superseded(SITUATION, candidates(old, noise, new))) == [2, 1, 3]
     assert order(demote_superseded(SITUATION, candidates(old, noise))) == [1, 3]
+
+
+def test_what_other_stages_moved_down_still_lets_others_come_up() -> None:
+    moved = replace(candidates(turn(1, 1.0)), held_back=True)
+    assert demote_superseded(SITUATION, moved).held_back
 
 
 def test_of_a_chain_of_records_the_newest_stands_first() -> None:

@@ -54,7 +54,7 @@ def _tells_little(found: Nomination, held: list[float], query: QueryContext) -> 
     if sum(held) >= (_COUNTED if found.chunks <= _FEW else _NEARLY_ALL) * len(held):
         return False
     meant = 1 - query.exact if found.signals.meaning.any() else 0.0
-    weighed = sum(share * rarity for share, rarity in zip(held, found.rarity, strict=False))
+    weighed = sum([share * rarity for share, rarity in zip(held, found.rarity, strict=False)])
     told = meant * _nearness(found, query.near) + _ALL_WORDS * weighed / sum(found.rarity)
     return told < meant * _ENOUGH + (1 - meant) * _ENOUGH_WORDS
 
@@ -71,7 +71,7 @@ def _nearness(found: Nomination, near: float) -> float:
 def _held(plan: QueryPlan, hits: Candidates, at: int) -> list[float]:
     """Which words of the question stand in a hit, in either language; other names are less."""
     terms = term_counts(hits.texts[at]).keys() | term_counts(hits.chunks[at].heading).keys()
-    held = (max((word[term] for term in terms & word.keys()), default=0.0) for word in plan.words)
+    held = [max([word[term] for term in terms & word.keys()], default=0.0) for word in plan.words]
     return [1.0 if weight >= TRANSLATION else weight for weight in held]
 
 
@@ -118,6 +118,6 @@ def exactness(rarity: Mapping[str, float], chunks: int, names: Collection[str] =
     """
     most = nowhere(chunks)
     exact = {word for word in rarity if word in names or has_digit(word)}
-    told = sum(rarity[word] for word in exact if rarity[word] < most)
-    other = sum(value for word, value in rarity.items() if word not in exact)
+    told = sum([rarity[word] for word in exact if rarity[word] < most])
+    other = sum([value for word, value in rarity.items() if word not in exact])
     return (told / (told + other)) ** max(1, len(rarity) / _FEW_WORDS) if told else 0.0

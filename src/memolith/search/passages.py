@@ -8,6 +8,7 @@ is needed are vectors of single words; which words a chunk has, and in which ord
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -15,19 +16,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from memolith.interfaces import WORD_START, Tokens, Vectors, WordVectors
+from memolith.interfaces import TURN, USER, WORD_START, Tokens, Vectors, WordVectors
 from memolith.search.candidates import Candidates, Floats, QueryContext, Stage
 from memolith.search.reorder import MORE
-from memolith.search.votes import shares
+from memolith.search.votes import preference, shares
 from memolith.text.synonyms import in_english
 from memolith.text.tokens import words
 
 Integers = NDArray[np.integer[Any]]
 
-# A passage is two blocks side by side, each of so many words, and of each block so many tokens are looked
-# at: words that nobody knows are spelled in many.
+# A passage is two blocks side by side, each of so many words.
 _BLOCK = 10
-_TOKENS_OF_A_BLOCK = 40
 # The model is trained so that the first numbers of a vector say most of it: a quarter of them ranks
 # passages as well as all, at a quarter of the cost.
 _DIMENSIONS = 64
@@ -45,10 +44,7 @@ def passages(model: WordVectors) -> Stage:
 
     def stage(query: QueryContext, candidates: Candidates) -> Candidates:
         compared, rarity = _compared(model, query.plan.meant, query.rarity)
-        judged = candidates.best()[: max(_JUDGED, query.limit + MORE)]
-        parts = candidates.signals.tokens[judged].tolist()
-        sizes = np.fromiter(map(len, parts), np.int64, len(parts)) // 2
-        tokens = np.frombuffer(b"".join(parts), "<u2")
+        judged, tokens, sizes = _judged(query, candidates)
         if not len(tokens) or not compared[0].any():
             return candidates
         best = np.zeros((2, len(candidates)))
@@ -64,6 +60,14 @@ def passages(model: WordVectors) -> Stage:
         return voted.scored(candidates.score + more, why)
 
     return stage
+
+
+def _judged(query: QueryContext, candidates: Candidates) -> tuple[Integers, Tokens, Integers]:
+    """The places of the best, their tokens, and how many each has."""
+    judged = candidates.best()[: max(_JUDGED, query.limit + MORE)]
+    parts = candidates.signals.tokens[judged].tolist()
+    sizes = np.fromiter(map(len, parts), np.int64, len(parts)) // 2
+    return judged, np.frombuffer(b"".join(parts), "<u2"), sizes
 
 
 def _compared(
@@ -106,12 +110,8 @@ def _of_best_passage(
     # Tokens of a passage are taken as unrelated: so its length is known without adding vectors.
     sums = np.array([alike[:, 0] * lengths, lengths * lengths])
     starts, texts, inside = _blocks(tokens, sizes)
-    places = np.arange(starts[0], len(tokens))
-    of_block = starts.repeat(np.diff(starts, append=len(tokens)))
-    places = places[places - of_block < _TOKENS_OF_A_BLOCK]
-    at, first = at[places], places.searchsorted(starts)
-    told = np.maximum.reduceat(alike.take(at, 0), first)
-    near, squares = np.add.reduceat(sums.take(at, 1), first, axis=1)
+    told = np.maximum.reduceat(alike.take(at, 0), starts)
+    near, squares = np.add.reduceat(sums.take(at, 1), starts, axis=1)
     followed = np.append(texts[1:] == texts[:-1], False)  # by another block of the same text
     after = followed[:-1].nonzero()[0]
     told[after] = np.maximum(told[after], told[after + 1])
@@ -135,3 +135,28 @@ def _blocks(tokens: Tokens, sizes: Integers) -> tuple[Integers, Integers, Intege
     texts = np.arange(len(sizes)).repeat(counts)
     inside = np.arange(len(texts)) - (counts.cumsum() - counts)[texts]
     return words[(ends - lengths)[texts] + _BLOCK * inside], texts, inside
+
+
+# Who asks what he himself did or has is answered by what he said of himself.
+
+_OF_ONESELF = re.compile(r"(?i)\b(?:did|do|does|have|had|has|was|were|am|is|are) (?:I|my)\b")
+_I = [["I"], ["i"], ["My"], ["my"], ["me"], ["mine"], ["myself"]]
+# So much of its score is left to a message in which the user says none of these.
+_NOT_OF_ONESELF = 0.8
+
+
+def prefer_own(model: WordVectors) -> Stage:
+    """A stage that puts messages in which the user speaks of himself before others, if he asks for that."""
+
+    def stage(query: QueryContext, candidates: Candidates) -> Candidates:
+        if not (_OF_ONESELF.search(query.plan.text) and preference(query.plan.meant)):
+            return candidates
+        judged, tokens, sizes = _judged(query, candidates)
+        first = np.frombuffer(b"".join([spelled[:2] for spelled in model.spell(_I)]), "<u2")
+        said = judged.repeat(sizes)[np.isin(tokens, first)]
+        is_own = candidates.signals.kind != TURN
+        is_own[said[candidates.signals.role[said] == USER]] = True
+        left = np.where(is_own, 1.0, _NOT_OF_ONESELF)
+        return candidates.scored(candidates.score * left, {"own": left})
+
+    return stage

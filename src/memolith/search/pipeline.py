@@ -7,14 +7,14 @@ from their files.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from memolith.config.sections import SearchConfig
-from memolith.interfaces import NEAR, Embedder, Found, Index, Nomination, Reranker, WordVectors
-from memolith.results import WEAK, Filters, ReadText, SearchResult
+from memolith.interfaces import NEAR, Embedder, Index, Nomination, Reranker, WordVectors
+from memolith.results import WEAK, Filters, SearchResult
 from memolith.search import reorder, votes
 from memolith.search.candidates import (
     NOMINATED,
@@ -28,8 +28,8 @@ from memolith.search.candidates import (
     without_copies,
 )
 from memolith.search.doubt import exactness, is_weak, not_said
-from memolith.search.passages import passages
-from memolith.search.reading import Reading
+from memolith.search.passages import passages, prefer_own
+from memolith.search.reading import Reading, ReadTexts
 from memolith.search.showing import hits, retold, sessions, trace
 from memolith.text.lines import short_id
 from memolith.text.wording import counted
@@ -46,7 +46,7 @@ class Question:
 
     index: Index
     embedder: Embedder | None
-    read_texts: Callable[[Iterable[Found]], Sequence[ReadText | None]]
+    read_texts: ReadTexts
     word_vectors: WordVectors | None
     config: SearchConfig
     explain: bool
@@ -84,7 +84,10 @@ class Question:
             read, seen = reading.read(ranked, max(wanted, limit + reorder.MORE), filters)
             shown = _staged(self._text_stages, query, read)
         best = shown[-1][1]
-        warnings += self._not_done(reading.moved(ranked))
+        if moved := reading.moved(ranked):
+            warnings.append(f"{counted(moved, 'hit')} left out: moved since, or unreadable.")
+        if self._reranking and self._reranking.problem:
+            warnings.append(self._reranking.problem)
         left = _left(ranked, seen, best)
         chats = votes.rank_sessions(left, nominated.chat_vectors)[:limit]
         most = votes.max_score(plan.meant, left.lift, self.config)
@@ -124,17 +127,6 @@ class Question:
             )
         if is_weak(nominated, read, query):
             yield WEAK
-
-    def _not_done(self, moved: int) -> Iterator[str]:
-        """What was left out."""
-        if moved:
-            are, files = ("is", "its file") if moved == 1 else ("are", "their files")
-            yield (
-                f"{counted(moved, 'hit')} {are} left out:"
-                f" {files} changed during the search, or cannot be read."
-            )
-        if self._reranking and self._reranking.problem:
-            yield self._reranking.problem
 
 
 def _told(query: QueryContext, nominated: Nomination) -> QueryContext:
@@ -182,7 +174,7 @@ def stages(
     if config.decay:
         scored.append(("decay", votes.decay(config.half_life_days, config.decay_strength)))
     if by_votes and words is not None:
-        scored.append(("passages", passages(words)))
+        scored += [("passages", passages(words)), ("own", prefer_own(words))]
     shown: Stages = [
         ("phrases", reorder.require_phrases),
         *([("rerank", reranking)] if reranking else []),

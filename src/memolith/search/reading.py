@@ -12,17 +12,14 @@ from memolith.results import Chunk, Filters, ReadText
 from memolith.search.candidates import Candidates
 from memolith.text.lines import short_id, with_stand_ins
 
+ReadTexts = Callable[[Iterable[Found]], Sequence[ReadText | None]]  # None: not as the index knew it
 _NO_TEXT = ReadText("")
 
 
 class Reading:
     """The candidates of one question; as many of the best are read as somebody wants."""
 
-    def __init__(
-        self,
-        index: Index,
-        read_texts: Callable[[Iterable[Found]], Sequence[ReadText | None]],
-    ) -> None:
+    def __init__(self, index: Index, read_texts: ReadTexts) -> None:
         """Nothing is read yet."""
         self._index = index
         self._read_texts = read_texts

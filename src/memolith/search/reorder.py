@@ -223,7 +223,7 @@ def demote_superseded(_query: QueryContext, candidates: Candidates) -> Candidate
     for old, at in newest.items():
         result[old] = min(score[old], result[at] * _JUST_BELOW)
     below = candidates.scored(result, {"superseded": past}).in_order()
-    return replace(below, held_back=bool(past.any()))
+    return replace(below, held_back=candidates.held_back or bool(past.any()))
 
 
 # Maximal marginal relevance on what hits say: no five copies of one fact, no evidence lost.

@@ -22,44 +22,30 @@ _OF_THE_CHUNK = (
 
 def hits(
     candidates: Candidates, query: QueryContext, reading: Reading, max_score: float
-) -> Iterator[Hit]:
+) -> list[Hit]:
     """Candidates that were read, as hits; their scores as shares of the greatest there can be."""
     signals = candidates.signals
-    rows = zip(
-        candidates.chunks,
-        candidates.texts,
-        reading.texts(signals.keys.tolist()),
-        _shares(candidates.score, max_score),
-        candidates.superseded.tolist(),
-        candidates.newest,
-        is_from_any(query.plan.days, signals.dated).tolist(),
-        signals.words_rank.tolist(),
-        signals.meaning_rank.tolist(),
-        strict=True,
-    )
-    for chunk, text, read, score, superseded, newest, named, by_words, by_meaning in rows:
-        ranks = {"words": by_words} if by_words else {}
-        if by_meaning:
-            ranks["meaning"] = by_meaning
-        yield Hit(
+    read = reading.texts(signals.keys.tolist())
+    scores = (candidates.score / max_score).clip(0.0, 1.0).tolist()
+    named = is_from_any(query.plan.days, signals.dated)
+    ranks = {"words": signals.words_rank.tolist(), "meaning": signals.meaning_rank.tolist()}
+    return [
+        Hit(
             **{name: getattr(chunk, name) or None for name in _OF_THE_CHUNK},
             citation=chunk.citation,
-            text=text,
-            score=score,
-            source_category=read.source_category or None,
-            other_side=read.other_side or None,
+            text=candidates.texts[at],
+            score=scores[at],
+            source_category=read[at].source_category or None,
+            other_side=read[at].other_side or None,
             sensitivity=chunk.sensitivity,
             trust=shown_trust(chunk.path, chunk.channel, chunk.role, query.external),
-            superseded=superseded,
+            superseded=bool(candidates.superseded[at]),
             superseded_by=newest.chunk.citation if newest else None,
-            named=named,
-            ranks=ranks,
+            named=bool(named[at]),
+            ranks={name: rank[at] for name, rank in ranks.items() if rank[at]},
         )
-
-
-def _shares(scores: Column, max_score: float) -> list[float]:
-    found: list[float] = (scores / max_score).clip(0.0, 1.0).tolist()
-    return found
+        for at, (chunk, newest) in enumerate(zip(candidates.chunks, candidates.newest, strict=True))
+    ]
 
 
 def retold(shown: Sequence[Hit]) -> set[str]:
@@ -83,7 +69,7 @@ def sessions(
     """Chats by the place of their best turn and their score; one that is gone is left out."""
     keys: list[int] = candidates.signals.keys.tolist()
     read = reading.said([keys[at] for at, _ in ranked])
-    shares = _shares(np.array([score for _, score in ranked]), max_score)
+    shares = (np.array([score for _, score in ranked]) / max_score).clip(0.0, 1.0).tolist()
     for found, score in zip(read, shares, strict=True):
         if found and found[0].chat:
             chunk, text = found

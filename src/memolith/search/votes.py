@@ -48,13 +48,14 @@ def weigh(query: QueryContext, candidates: Candidates) -> Candidates:
     shared = shares(signals, np.array([[0.0], [query.near], [0.0], [0.0], [query.near]]))
     votes = dict(zip(_VOTES, shared, strict=True))
     grouped = raw.kind != RECORD  # records stand for themselves
-    in_chat = raw.kind == TURN
+    # Where no assistant speaks, all of a chat is what the user said: that is one vote, not two.
+    has_user = (raw.kind == TURN) & (not np.array_equal(raw.group_words, raw.group_user_words))
     voted = replace(
         candidates,
         votes=shared[:2].T,
         weights=np.array([1, meant]),
-        group_votes=grouped * (votes["chat"] + meant * votes["title"]) + in_chat * votes["user"],
-        group_voters=(1 + meant) * grouped + in_chat,
+        group_votes=grouped * (votes["chat"] + meant * votes["title"]) + has_user * votes["user"],
+        group_voters=(1 + meant) * grouped + has_user,
     )
     bonus = preference(query.plan.meant) * (raw.role != ASSISTANT)
     return voted.scored(voted.mean_vote() + bonus, votes)
@@ -176,7 +177,9 @@ def decay(half_life_days: float, strength: float) -> Stage:
 # what the others have, as far as they are like it: one that goes on with a matter in other words is
 # found with the chats that name it.
 
-# How much the score of chats like it counts for a chat, against 1 for both.
+# How much the words of its best passages count for a chat as a whole, against 1 for any other vote …
+_PASSAGE_WORDS = 3
+# … and the score of chats like it, against 1 for both.
 OTHERS = 0.2
 # So many of the best are compared with each other.
 _COMPARED = 64
@@ -213,8 +216,10 @@ def _as_a_whole(candidates: Candidates, turns: Column, chat: Column, best: Colum
         np.maximum.at(result, chat, values[turns])
         return result
 
-    voters = candidates.weights.sum() + candidates.group_voters[best]
-    total = greatest(candidates.votes) @ candidates.weights + candidates.group_votes[best]
+    weights = candidates.weights.copy()
+    weights[2:3] *= _PASSAGE_WORDS  # if there are passages
+    voters = weights.sum() + candidates.group_voters[best]
+    total = greatest(candidates.votes) @ weights + candidates.group_votes[best]
     whole: Floats = total / np.maximum(1, voters) + greatest(candidates.lift)
     return whole * greatest(candidates.fade)
 
