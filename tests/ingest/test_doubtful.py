@@ -88,5 +88,5 @@ def test_where_the_index_may_not_be_written_the_hit_is_left_out_and_that_is_said
         monkeypatch.setattr(memory._engine.finder().index, "read_again", lambda _: False)
         found = memory.search("alpha")
     assert not found.hits
-    told = "1 hit is left out: its file changed during the search, or cannot be read."
+    told = "1 hit left out: changed during the search, or cannot be read."
     assert found.warnings == (told,)

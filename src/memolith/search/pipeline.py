@@ -85,7 +85,8 @@ class Question:
             shown = _staged(self._text_stages, query, read)
         best = shown[-1][1]
         if moved := reading.moved(ranked):
-            warnings.append(f"{counted(moved, 'hit')} left out: moved since, or unreadable.")
+            left_out = counted(moved, "hit")
+            warnings.append(f"{left_out} left out: changed during the search, or cannot be read.")
         if self._reranking and self._reranking.problem:
             warnings.append(self._reranking.problem)
         left = _left(ranked, seen, best)
