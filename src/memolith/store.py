@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from memolith.results import Hit, Passage
 
 
-@gate.checks_types
 class Store:
     """One agent's files. `Memory` adds finding and jobs."""
 
@@ -108,6 +107,7 @@ class Store:
             transaction.commit()
         return tuple(made)
 
+    @gate.check_types
     def draft(  # noqa: PLR0913 - each names one field of the record
         self,
         text: str,

@@ -8,8 +8,8 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import wraps
 from math import isnan
-from types import FunctionType
-from typing import TYPE_CHECKING, TypeVar
+from types import CodeType, FunctionType
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from memolith.config.sections import ProfileConfig
 from memolith.errors import ForgottenError, RefusedError, TextTooLargeError
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from memolith.files.ledger import Tombstone
 
 Class = TypeVar("Class")
+Method = TypeVar("Method", bound=Callable[..., object])
 
 # The types of arguments that are checked, as annotations spell them.
 _KINDS: Mapping[str, tuple[type | tuple[type, ...], str]] = {
@@ -173,21 +174,26 @@ def _size(text: str) -> int:
 
 
 def checks_types(of: type[Class]) -> type[Class]:
-    """A class whose public methods refuse arguments of another type, by name, with an error of ours."""
+    """A class whose public methods refuse arguments of another type, by name, with an error of ours.
+
+    Not `remember`: on its way to the disk each frame counts, and `Store.draft` checks the same.
+    """
     for name, method in list(vars(of).items()):
-        if isinstance(method, FunctionType) and not name.startswith("_"):
-            setattr(of, name, _checked(method))
+        if isinstance(method, FunctionType) and not name.startswith("_") and name != "remember":
+            setattr(of, name, check_types(method))
     return of
 
 
-def _checked(method: FunctionType) -> Callable[..., object]:
+def check_types(method: Method) -> Method:
+    """The same for one method."""
     kinds = {}
     for name, annotation in method.__annotations__.items():
         kind, _, other = annotation.partition(" | ")
         kind = kind.partition("[")[0]
         if kind in _KINDS and other in ("", "None") and name != "return":
             kinds[name] = kind, bool(other)
-    names = method.__code__.co_varnames[: method.__code__.co_argcount]
+    code: CodeType = method.__code__
+    names = code.co_varnames[: code.co_argcount]
 
     @wraps(method)
     def call(*values: object, **named: object) -> object:
@@ -197,7 +203,7 @@ def _checked(method: FunctionType) -> Callable[..., object]:
                 _check(name, value, kind)
         return method(*values, **named)
 
-    return call
+    return cast("Method", call)
 
 
 def _check(name: str, value: object, kind: str) -> None:
