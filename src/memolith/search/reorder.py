@@ -275,7 +275,8 @@ def _copies(texts: Column, floor: float) -> Floats:
 
     Above a floor a copy is a copy, whatever was added to it; but texts with other numbers are not.
     """
-    said = [set(map(_bare, _stated(text)[:_READ_CHARS].casefold().split())) for text in texts]
+    stated = [_stated(text) if text.endswith("]") else text for text in texts]
+    said = [set(map(_bare, text[:_READ_CHARS].casefold().split())) for text in stated]
     result = np.zeros((len(said), len(said)))
     for (one, mine), (other, others) in combinations(enumerate(said), 2):
         fewer, more = sorted((len(mine), len(others)))
@@ -290,6 +291,5 @@ def _copies(texts: Column, floor: float) -> Floats:
 
 
 def _stated(text: str) -> str:
-    """The text; of lines of a summary what they say, without their days and the records they cite."""
-    lines = read_lines(text) if text.endswith("]") else ()
-    return "\n".join(line.text for line in lines) or text
+    """What lines of a summary say, without their days and the records they cite; else the text."""
+    return "\n".join([line.text for line in read_lines(text)]) or text
