@@ -14,6 +14,7 @@ from memolith.errors import (
 from memolith.files import gate, layout
 from memolith.files.document import Document
 from memolith.files.folder import Folder
+from memolith.files.ledger import every_file
 from memolith.files.notes import file_date
 from memolith.files.passages import ledger_for, secret_lines
 from memolith.files.record_format import encode_line, is_utf16, not_utf8
@@ -133,7 +134,7 @@ class _Edit:
         if not self._by_user:
             if old is not None and self._is_new_version(record, old):
                 self._add_version(record, old)
-                return old_line
+                return self._history(old_line, old)
             self._check_trust(record, old, number)
             gate.admit_forgotten(self._transaction, record, by_user=False)
         self.warnings += [f"{self._path}#L{number}: {warning}" for warning in marked.warnings]
@@ -153,6 +154,14 @@ class _Edit:
         secret = " Saved as secret, because it holds a key." * (new.sensitivity == "secret")
         self.warnings.append(f"Saved as {new.id}, a new version of {old.id}.{secret}")
         self.new_versions.append(new)
+
+    def _history(self, line: bytes, old: Record) -> bytes:
+        """The old line, which stays in a log; from MEMORY.md it goes, if another file has it."""
+        folder = self._transaction.folder
+        is_log = layout.is_daily_log(self._path)
+        others = (path for path in every_file(folder) if path != self._path and not is_log)
+        is_elsewhere = any(old.id.encode() in (folder.read(path) or b"") for path in others)
+        return b"" if is_elsewhere else line.rstrip(b"\r\n") + b"\n"
 
     def _check_trust(self, record: Record, old: Record | None, number: int) -> None:
         """No agent may sign a record as the user, raise its trust or lower its mark."""

@@ -54,6 +54,9 @@ def check_profile(subject: Subject) -> Iterator[Check]:
         return
     if not os.access(root, os.R_OK | os.X_OK):
         yield found("profile.unreadable", root=root)
+    if os.statvfs(root).f_flag & os.ST_RDONLY:
+        yield found("profile.read-only", root=root)
+        return
     places = ("", layout.DAILY_FOLDER, STATE_FOLDER, subject.config.profile.primary, LOCK_PATH)
     there = [path for path in places if os.path.exists(os.path.join(root, path))]
     closed = [path for path in there if not os.access(os.path.join(root, path), os.W_OK)]
