@@ -85,7 +85,15 @@ def test_another_caller_makes_a_new_version_of_a_record_of_the_user(
     log = Path(memory.root, "memory/2026-11-15.md").read_bytes()
     assert (encode_line(old) in log, encode_line(new) in log) == (True, True)
     text = Path(memory.root, "MEMORY.md").read_bytes()
-    assert (encode_line(old) in text, encode_line(new) in text) == (True, True)
+    assert (encode_line(old) in text, encode_line(new) in text) == (path != "MEMORY.md", True)
+
+
+def test_the_only_copy_of_an_old_version_stays(memory: Memory) -> None:
+    old = memory.remember("The concert starts at sevn")
+    Path(memory.root, "memory/2026-11-15.md").unlink()
+    text = encode_line(old).decode()
+    assert encode_line(old).decode() in edited(memory, text.replace("sevn", "seven"), "rest")
+    assert [record.text for record in memory.records()] == ["The concert starts at seven"]
 
 
 def test_a_new_version_made_in_an_old_log_is_a_record_of_today(memory: Memory) -> None:
