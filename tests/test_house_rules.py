@@ -25,7 +25,7 @@ MAX_CODE_LINES_OF_A_FUNCTION = 50
 CEILINGS = {
     "(top)": (2_015, 16),
     "adapters": (351, 6),
-    "cli": (2_490, 12),
+    "cli": (2_482, 12),
     "config": (580, 4),
     "context": (1_383, 9),
     "embed": (571, 5),

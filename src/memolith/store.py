@@ -18,6 +18,7 @@ from memolith.files.journal import Journal
 from memolith.files.quota import Quota
 from memolith.files.transaction import Transaction
 from memolith.profile import Profile
+from memolith.text.lines import handle
 from memolith.types import Citation, Provenance, Record, Records, Sensitivity
 from memolith.visibility import trust
 
@@ -271,7 +272,8 @@ class Store:
 
 def with_warnings(record: Record, draft: Record, transaction: Transaction) -> Record:
     """A record that was written, with what its writer should know."""
-    warnings = (*draft.warnings, *transaction.warnings)
+    ids = handle(draft.id), handle(record.id)  # those of a record that was there already
+    warnings = (*(one.replace(*ids) for one in draft.warnings), *transaction.warnings)
     if record.reused and record.text != draft.text:
         warnings += (f"Not written again: {record.citation} says the same (id {record.id}).",)
     return replace(record, warnings=warnings)

@@ -53,7 +53,7 @@ def test_forget_removes_a_record_and_names_the_files(memolith: Run, root: str) -
     outcome = memolith("forget", gone[:8])
     first, *files = outcome.out.splitlines()
     assert (outcome.code, first) == (0, f"Forgotten  {gone}")
-    assert "  removed from  MEMORY.md" in files
+    assert "  from  MEMORY.md" in files
     assert "4711" not in Path(root, "MEMORY.md").read_text()
     assert "Tea at four" in memolith("list").out
 
@@ -112,7 +112,7 @@ def test_trim_without_a_limit_says_so(memolith: Run) -> None:
 def test_trim_under_the_limit_says_so(memolith: Run) -> None:
     remember(memolith, "a", "b")
     outcome = memolith("trim", "--max-records", "2")
-    assert outcome.out == "Nothing to do  trim\n  under the limit\n"
+    assert outcome.out == "Nothing to do  trim\n  within the limits\n"
     assert outcome.err == ""
 
 
@@ -121,14 +121,14 @@ def test_a_dry_run_of_trim_shows_the_changes_and_writes_nothing(memolith: Run, r
         memolith("remember", text)
     before = {path: path.read_bytes() for path in Path(root).rglob("*") if path.is_file()}
     first, *diff = memolith("trim", "--max-records", "2", "--dry-run").out.splitlines()
-    assert first == "Would do  trim"
+    assert first == "Plan (nothing written)  trim"
     assert "  records after   2" in diff
-    assert "  do it    memolith trim --set trim.max_records=2" in diff
+    assert "  to run it  memolith trim --max-records 2" in diff
     assert [line for line in diff if line.startswith("-") and "One" in line]
     report = memolith("trim", "--max-records", "2", "--dry-run", "--json").json
     assert (report["archived"], report["counts"]["archived"]) == (0, 1)
     assert report["id"] is None
-    assert "under the limit" in memolith("trim", "--max-records", "3", "--dry-run").out
+    assert "within the limits" in memolith("trim", "--max-records", "3", "--dry-run").out
     assert "no limit is set" in memolith("trim", "--dry-run").out
     assert {path: path.read_bytes() for path in Path(root).rglob("*") if path.is_file()} == before
     done = memolith("trim", "--max-records", "2", "--json").json
@@ -185,7 +185,7 @@ def test_trim_takes_its_limits_from_options_then_settings(memolith: Run) -> None
     remember(memolith, "a", "b", "c", "d")
     words = ["trim", "--json", "--set", "trim.max_records=3", "--max-records", "0", "--max-chars"]
     report = memolith(*words, "1000000").json
-    assert (report["archived"], report["reason"]) == (0, "under the limit")
+    assert (report["archived"], report["reason"]) == (0, "within the limits")
     report = memolith("trim", "--json", "--set", "trim.max_records=3").json
     assert (report["counts"]["after"], report["archived"]) == (3, 1)
     assert report["backup"].endswith("-trim")
@@ -284,3 +284,12 @@ def test_forgetting_a_channel_shows_the_count_and_asks(memolith: Run, root: str)
     done: Any = memolith("forget", "--channel", "web", "--yes", "--json").json
     assert (done["channel"], len(done["records"]), done["turns"]) == ("web", 1, 0)
     assert memolith("forget").code == 2
+
+
+def test_forget_shows_first_what_it_would_remove(memolith: Run, root: str) -> None:
+    known = memolith("remember", "tea", "--json").json["id"]
+    shown = memolith("forget", known, "--dry-run").out
+    assert shown.startswith(f"Would be forgotten  {known}\n  from  ")
+    assert "tea" in Path(root, "MEMORY.md").read_text("utf-8")
+    assert memolith("forget", "--channel", "cli", "--dry-run").out.startswith("Would be forgotten")
+    assert "tea" in Path(root, "MEMORY.md").read_text("utf-8")

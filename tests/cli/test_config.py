@@ -115,7 +115,7 @@ def test_a_value_is_set_and_says_where(config: Run, root: str) -> None:
 def test_a_job_that_is_switched_on_says_what_will_run_it(config: Run, job: str) -> None:
     told = config("set", f"{job}.enabled", "true")[2]
     assert told.count("\n") == 1
-    assert "while memolith mcp, memolith serve or memolith maintain runs" in told
+    assert "as long as memolith mcp, serve or maintain runs" in told
     assert config("set", f"{job}.enabled", "false")[2] == ""
     assert config("set", "context.long_memory", "true")[2] == ""
 

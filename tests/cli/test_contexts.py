@@ -164,12 +164,12 @@ def test_no_secret_is_printed_by_any_of_them(memolith: Run) -> None:
 
 def test_recap_prints_the_turns_of_a_chat(memolith: Run) -> None:
     memolith("log", "--user", "When is tea?", "--assistant", "At four.", "--chat", "42")
-    assert "User: When is tea?\nAssistant: At four.\n" in memolith("recap", "42").out
+    assert "User: When is tea?\nAssistant: At four.\n" in memolith("recap", "--chat", "42").out
     assert (
-        memolith("recap", "43").err
-        == "Nothing was said in the chat 43. In all chats: memolith log\n"
+        memolith("recap", "--chat", "43").err
+        == 'The chat "43" is empty. To see all chats: memolith log\n'
     )
-    short = memolith("recap", "42", "--max-chars", "10")
+    short = memolith("recap", "--chat", "42", "--max-chars", "10")
     assert (short.out, short.err) == ("", "No turn fits.\n1 older turn left out.\n")
 
 

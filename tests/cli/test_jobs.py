@@ -50,16 +50,16 @@ def grown(root: str, memolith: Run) -> Path:
 def test_a_dry_run_tells_what_of_and_how_to_do_it(memolith: Run, grown: Path) -> None:
     before = grown.read_bytes()
     lines = memolith("compact", "--dry-run").out.splitlines()
-    assert lines[0] == "Would do  compact"
+    assert lines[0] == "Plan (nothing written)  compact"
     assert lines[1].split("  ") == ["", "records before", "9"]
-    assert "  do it    memolith compact" in lines
-    assert "  9 records of the year 2025, by you → one summary" in lines
+    assert "  to run it  memolith compact" in lines
+    assert "  year 2025: 9 records by you → one summary" in lines
     assert grown.read_bytes() == before
 
 
 def test_the_command_to_do_it_has_the_settings_of_the_dry_run(memolith: Run, grown: Path) -> None:
     lines = memolith("compact", "--dry-run", "--set", "compact.max_records=5").out.splitlines()
-    assert "  do it    memolith compact --set compact.max_records=5" in lines
+    assert "  to run it  memolith compact --set compact.max_records=5" in lines
 
 
 def test_a_run_of_the_schedule_that_found_nothing_is_listed(memolith: Run) -> None:
@@ -136,10 +136,8 @@ def test_no_run_names_a_proposal_that_was_declined(memolith: Run) -> None:
     proposed = memolith("jobs", "list")
     proposal = proposed.out.split()[0]
     assert f"proposed: {proposal}" in proposed.err
-    assert (
-        "limits (compact.max_records, compact.max_chars), and a proposal to compact it waits"
-        in proposed.err
-    )
+    over = "over its limit (compact.max_records: 9 of 4), and a proposal to compact it waits"
+    assert over in proposed.err
     memolith("jobs", "decline", "--last")
     assert "by what you declined or took back" in memolith("status").out
     told = memolith("jobs", "list").err
@@ -171,7 +169,7 @@ def test_a_job_that_is_shown_tells_every_step_and_its_diff_begins_with_what_peop
 def test_a_declined_proposal_names_no_changes(memolith: Run, grown: Path) -> None:
     memolith("config", "set", "jobs.review", "ask")
     assert memolith("compact").out.startswith("Proposed")
-    assert memolith("jobs", "decline", "--last").out.splitlines()[1:] == ["  changed  no file"]
+    assert memolith("jobs", "decline", "--last").out.splitlines()[1:] == ["  no file was changed"]
 
 
 def test_what_was_done_can_be_taken_back_as_told(memolith: Run, grown: Path) -> None:
@@ -269,5 +267,5 @@ def test_dreaming_is_told_in_plain_words(memolith: Run) -> None:
     memolith("remember", "Marta lives in Oulu")
     assert "was not recalled yet" in memolith("dream", "explain", "MEMORY.md#L13").err
     memolith("search", "where does Marta live?")
-    assert "nothing was asked for often enough yet" in memolith("dream", "status").out
-    assert "nothing was asked for often enough yet" in memolith("dream").out
+    assert "nothing to promote yet" in memolith("dream", "status").out
+    assert "nothing to promote yet" in memolith("dream").out

@@ -143,7 +143,7 @@ def test_a_hit_says_that_it_is_secret_and_of_which_chat_it_is(memolith: Run) -> 
 def test_a_question_without_words_is_told_so(memolith: Run, text: str) -> None:
     memolith("remember", "Tea at five")
     outcome = memolith("search", "--json", "--", text)
-    assert outcome.json["warnings"] == ["The question has no word that could be looked for."]
+    assert outcome.json["warnings"] == ["There is nothing to search for: give at least one word."]
 
 
 def test_explain_shows_how_the_question_was_read_and_only_stages_that_changed_something(

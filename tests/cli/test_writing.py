@@ -238,12 +238,12 @@ def test_supersede_says_that_another_had_taken_its_place_already(memolith: Run) 
     first = memolith("supersede", old, "The server is osprey")
     assert "already" not in first.err
     newer = memolith("list", "--json").json["records"][0]["id"][:8]
-    told = f"{old} had been superseded already: what held was {newer}, "
+    told = f"{old} was superseded before; its successor {newer} "
     same = memolith("supersede", old, "The server is osprey")
-    assert f"{told}which says the same." in same.err
+    assert f"{told}says the same." in same.err
     assert "already:" not in memolith("supersede", newer, "The server is osprey").err
     third = memolith("supersede", old, "The server is a kite")
-    assert f"{told}and this takes the place of that one." in third.err
+    assert f"{told}is superseded now." in third.err
     assert len(memolith("list", "--json").json["records"]) == 1
 
 

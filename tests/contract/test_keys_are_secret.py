@@ -32,8 +32,14 @@ KEYS = {
     "a password in an address": "postgres://app:" + "s3cr3tpw@db.example.com/app",
 }
 KEY = KEYS["an AWS access key"]
-WAY_OUT = " The user can change that: memolith approve ID --sensitivity private-user"
-RAISED = f"Saved as secret, because it holds an AWS access key.{WAY_OUT}"
+
+
+def raised(record_id: str, kind: str = "an AWS access key") -> str:
+    """The warning, with the way out."""
+    way_out = f"memolith approve {record_id[:8]} --sensitivity private-user"
+    return f"Saved as secret, because it holds {kind}. The user can change that: {way_out}"
+
+
 SENSIBLE = Path(__file__).parents[1] / "text" / "sensible_texts.txt"
 
 
@@ -57,10 +63,10 @@ def hidden(memory: Memory) -> Record:
 def test_a_key_known_by_its_form_is_saved_as_secret(memory: Memory, kind: str) -> None:
     record = memory.remember(f"The new one is {KEYS[kind]}")
     assert record.sensitivity == "secret"
-    assert record.warnings == (f"Saved as secret, because it holds {kind}.{WAY_OUT}",)
+    assert record.warnings == (raised(record.id, kind),)
     note = memory.save_note(f"The new one is {KEYS[kind]}")
     assert note.sensitivity == "secret"
-    assert note.warnings == record.warnings
+    assert note.warnings == (raised(note.id, kind),)
     assert not memory.records()
 
 
@@ -79,20 +85,19 @@ def test_the_command_line_raises_it_and_says_so(
 ) -> None:
     text = f"The key of the bucket is {KEY}"
     assert main(["remember", text, "--sensitivity", "public", "--root", memory.root]) == 0
-    assert RAISED in capsys.readouterr().err
-    hidden(memory)
+    assert raised(hidden(memory).id) in capsys.readouterr().err
     assert main(["save", text, "--root", memory.root, "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
-    assert (answer["sensitivity"], answer["warnings"]) == ("secret", [RAISED])
+    assert (answer["sensitivity"], answer["warnings"]) == ("secret", [raised(answer["id"])])
 
 
 def test_rest_raises_it_and_says_so(client: TestClient, memory: Memory) -> None:
     text = f"The key of the bucket is {KEY}"
     answer = client.post("/api/v1/records", json={"text": text, "sensitivity": "public"}).json()
-    assert (answer["sensitivity"], answer["warnings"]) == ("secret", [RAISED])
+    assert (answer["sensitivity"], answer["warnings"]) == ("secret", [raised(answer["id"])])
     hidden(memory)
     note = client.post("/api/v1/notes", json={"text": text}).json()
-    assert (note["sensitivity"], note["warnings"]) == ("secret", [RAISED])
+    assert (note["sensitivity"], note["warnings"]) == ("secret", [raised(note["id"])])
 
 
 def test_a_file_that_is_replaced_has_its_new_records_raised(
@@ -116,7 +121,7 @@ def test_a_file_that_is_replaced_has_its_new_records_raised(
     content = f"{read['content']}- {json.dumps(line)}\n"
     body = _rpc("memory.writeFile", path="MEMORY.md", content=content, version=read["version"])
     answer = client.post("/rpc", json=body).json()["result"]
-    assert [warning.partition(": ")[2] for warning in answer["warnings"]] == [RAISED]
+    assert [warning.partition(": ")[2] for warning in answer["warnings"]] == [raised("0b8f7e1c")]
     hidden(memory)
     assert "a key of a newer version" in Path(memory.root, "MEMORY.md").read_text("utf-8")
 
@@ -132,16 +137,16 @@ def test_an_agent_over_mcp_raises_it_and_is_told(memory: Memory) -> None:
     with Memory(memory.root, channel="mcp", settings={"mcp.tools": "all"}) as agents:
         talk = Talk(MemoryServer(agents), "legacy")
         said = talk("remember_this", text=f"The key of the bucket is {KEY}", sensitivity="public")
-        assert RAISED in said.text
-        assert said.values["warnings"] == [RAISED]
         record = hidden(memory)
+        assert raised(record.id) in said.text
+        assert said.values["warnings"] == [raised(record.id)]
         newer = talk(
             "remember_this", text="It is bronze", supersedes=record.id, sensitivity="public"
         )
         assert not newer.failed
         assert [one.sensitivity for one in memory.records(include_secret=True)] == ["secret"]
         saved = talk("memory", action="save", content=f"The key of the bucket is {KEY}")
-        assert RAISED in saved.text
+        assert "Saved as secret, because it holds an AWS access key." in saved.text
 
 
 def test_flush_saves_no_key_in_the_open(memory: Memory) -> None:

@@ -39,9 +39,9 @@ _VARYING = (
     (r"\b\d\d:\d\d(:\d\d)?\b", "<clock>"),
     (r"\b\d{4}-\d\d-\d\d(?=\b|_)", "<day>"),
     (r"\b\d+(\.\d+)? (ms|s|kB|MB|GB|seconds?)\b", r"<n> \2"),
-    (r"\b\d+ names\b", "<n> names"),  # SQLite's own files come and go
+    (r"\b\d+ files and folders\b", "<n> files and folders"),  # SQLite's own files come and go
     (r"\blocal \(\w+\)", "local"),  # the kind of disk
-    (r"\b\d+ default(, \d+ from environment)?", "<n> default"),
+    (r"\b\d+ at their defaults(, \d+ from environment)?", "<n> at their defaults"),
     (r"\b\d{8}T\d{6}\.\d+Z", "<moment>"),
     (r"\b\d\.\d{3,}", "<score>"),
     (r"\b(no server runs|a server answers|another program answers) at port", "<server> at port"),

@@ -202,7 +202,7 @@ def test_without_limits_or_under_them_nothing_happens_and_it_is_said(memory: Mem
         0,
     )
     with Memory(memory.root, settings={"trim.max_records": 3}) as limited:
-        assert trim(limited).reason == "under the limit"
+        assert trim(limited).reason == "within the limits"
     assert memory.files.backups() == ()
     assert Path(memory.root, "MEMORY.md").read_bytes() == before
     assert not Path(memory.root, ARCHIVE).exists()

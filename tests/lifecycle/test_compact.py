@@ -54,7 +54,7 @@ def test_the_target_is_reached_and_a_second_run_has_nothing_to_do(lived: Memory)
     assert report.counts["after"] <= 70
     assert len(memory_md(lived).decode(errors="replace")) <= 26_000
     again = lived.jobs.compact()
-    assert (again.status, "under the limit" in again.reason) == ("skipped", True)
+    assert (again.status, "within the limits" in again.reason) == ("skipped", True)
 
 
 def test_what_matters_of_open_chats_is_saved_before_a_compaction(

@@ -94,7 +94,7 @@ def test_near_misses_are_shown_and_not_promoted(life: Life) -> None:
 def test_one_question_asked_all_day_is_one_recall(life: Life) -> None:
     for _ in range(20):
         life.memory.search("what does Cookie weigh?", limit=1)
-    assert life.memory.jobs.dream().reason == "nothing was asked for often enough yet"
+    assert life.memory.jobs.dream().reason == "nothing to promote yet"
 
 
 def test_a_dry_run_writes_nothing_at_all(life: Life) -> None:
@@ -148,7 +148,7 @@ def test_a_fact_that_is_gone_is_not_promoted(life: Life) -> None:
     life.write(LOG, "# 10 November\n\nNothing happened on this day.\n")
     life.memory.jobs.dream()
     assert life.promoted() == []
-    assert "is not there any more" in life.memory.jobs.explain(f"{LOG}#L5").reason
+    assert "the source is gone" in life.memory.jobs.explain(f"{LOG}#L5").reason
 
 
 def test_a_heading_is_never_promoted_in_the_place_of_its_text(life: Life) -> None:
@@ -436,4 +436,4 @@ def test_a_password_in_the_open_is_not_promoted(life: Life) -> None:
     life.ask("which password has the router?", "router in the hall")
     life.memory.jobs.dream()
     assert life.promoted() == []
-    assert "in the open" in life.memory.jobs.explain("memory/2026-11-11.md#L1").reason
+    assert "is not marked secret" in life.memory.jobs.explain("memory/2026-11-11.md#L1").reason

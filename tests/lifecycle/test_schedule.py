@@ -99,7 +99,7 @@ def test_a_run_that_finds_nothing_to_do_is_told_with_the_jobs(root: str, clock: 
     assert memory.jobs.list() == ()
     (run,) = memory.jobs.list().scheduled
     assert (run.job, run.at) == ("compact", clock.now())
-    assert "under the limit" in run.came_of
+    assert "within the limits" in run.came_of
 
 
 def test_passing_the_limits_makes_it_due_before_its_time(

@@ -32,7 +32,7 @@ def test_the_threshold_is_looked_at_first_then_the_scope_then_the_lock(
     memory = Memory(root, clock=clock, settings=ON)
     memory.remember("tea")
     with Folder(root) as folder, OwnerLock(folder, JOB_LOCK):
-        assert "under the limit" in memory.jobs.compact().reason
+        assert "within the limits" in memory.jobs.compact().reason
         for number in range(80):
             memory.remember(f"said today, number {number}")
         assert "no record is old enough" in memory.jobs.compact().reason

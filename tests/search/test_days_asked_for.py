@@ -128,11 +128,14 @@ def test_that_nothing_is_from_the_days_asked_for_is_told(tmp_path: Path) -> None
     with Memory(tmp_path, clock=Clock("UTC", now=lambda: now[0])) as memory:
         memory.remember("We cooked soup in the garden")
         now[0] = datetime(2026, 4, 15, 12, tzinfo=UTC)
-        today = 'Nothing found is from "today" (2026-04-15).'
+        today = 'Nothing here is dated "today" (2026-04-15); showing the closest.'
         assert today in memory.search("today").warnings
         assert today in memory.search("what happened today?").warnings
-        assert "Nothing found is from 2020-01-01." in memory.search("on 2020-01-01").warnings
-        week = 'Nothing found is from "last week" (2026-04-06 to 2026-04-12).'
+        assert (
+            "Nothing here is dated 2020-01-01; showing the closest."
+            in memory.search("on 2020-01-01").warnings
+        )
+        week = 'Nothing here is dated "last week" (2026-04-06 to 2026-04-12); showing the closest.'
         assert week in memory.search("what did we cook last week?").warnings
         # Who plans something for today asks for what was said before.
         assert memory.search("what shall we cook today?").warnings == ()

@@ -261,7 +261,7 @@ def test_an_empty_memory_answers_nothing_and_makes_nothing(root: str) -> None:
 )
 def test_any_text_is_a_question(filled: Memory, question: str) -> None:
     told = {one for one in filled.search(question).warnings if "were read" not in one}
-    assert told <= {WEAK, "The question has no word that could be looked for."}
+    assert told <= {WEAK, "There is nothing to search for: give at least one word."}
 
 
 NONSENSE = (

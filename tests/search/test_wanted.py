@@ -102,9 +102,9 @@ def test_a_link_to_the_memory_leads_into_it(memory: Memory, root: str, tmp_path:
 
 
 def test_that_nothing_is_from_the_days_of_a_filter_is_told(memory: Memory) -> None:
-    late = "Nothing that was asked for is dated 2900-01-01 or later."
+    late = "Nothing that matches is dated 2900-01-01 or later."
     assert memory.search("heron", since="2900-01-01").warnings == (late,)
-    both = "Nothing that was asked for is dated 2001-01-01 to 2001-02-01."
+    both = "Nothing that matches is dated 2001-01-01 to 2001-02-01."
     assert memory.search("heron", since="2001-01-01", until="2001-02-01").warnings == (both,)
 
 

@@ -39,9 +39,9 @@ _NONE_PUBLIC = "Groups see only public records (--sensitivity public), and there
 def session_start(call: Call, hook: bool, **options: Any) -> Steps:
     """Print what a session starts with.
 
-    That is who the user is, summaries, long-term memory, and what was written today and yesterday. Secrets are
-    never in it. With --hook, the JSON that the host of an agent hands to a hook is read from standard input,
-    and the answer is in the form of that host.
+    That is who the user is, summaries, long-term memory, and the records and daily logs of today and
+    yesterday. Secrets are never in it. With --hook, the JSON that the host of an agent hands to a hook is
+    read from standard input, and the answer is in the form of that host.
 
     Options:
         --hook  for a hook of an agent: less than 9,500 characters
@@ -211,25 +211,24 @@ def _say_beside(found: TurnContext) -> None:
     if found.skipped:
         output.note(f"Nothing was searched for this message: {found.skipped}.")
     elif not found.text:
-        nothing = "No memory fits: see --max-tokens." if found.left_out else "Nothing found."
-        output.note(nothing)
+        output.note("No memory fits: see --max-tokens." if found.left_out else "Nothing found.")
 
 
 @command(reads=True)
-def recap(call: Call, memory: Memory, id_: str, about: str | None, **limits: Any) -> Steps:
+def recap(call: Call, memory: Memory, chat: str, about: str | None, **limits: Any) -> Steps:
     """Print the newest turns of a chat in the order they were said, or those that answer a question.
 
     Options:
-        [ID]  the chat (default: main)
+        --chat ID  the chat (default: main)
         --about TEXT  the turns that answer this
         --limit N  how many turns
         --max-chars
 
     Examples:
         memolith recap
-        memolith recap 42 --about "the deadline" --limit 3
+        memolith recap --chat 42 --about "the deadline" --limit 3
     """
-    found = memory.chats.recap(id_, about=about, **limits)
+    found = memory.chats.recap(chat, about=about, **limits)
     yield found
     if found.text:
         output.say(found.text)
@@ -238,7 +237,7 @@ def recap(call: Call, memory: Memory, id_: str, about: str | None, **limits: Any
     elif about is not None:
         output.note("No turn answers.")
     else:
-        output.note(f"Nothing was said in the chat {id_}. In all chats: {call.again('log')}")
+        output.note(f'The chat "{chat}" is empty. To see all chats: {call.again("log")}')
     if found.left_out:
         kind = "older turn" if about is None else "matching turn"
         output.note(f"{counted(found.left_out, kind)} left out.")

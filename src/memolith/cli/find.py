@@ -8,6 +8,7 @@ import re
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ from memolith.cli import output
 from memolith.cli.options import Call, Steps, UsageError, command, group, read_metadata, text_of
 from memolith.clock import Clock
 from memolith.memory import Memory
-from memolith.results import Hit, SessionHit, StageTrace
+from memolith.results import WEAK, Hit, SessionHit, StageTrace
 from memolith.text.cleaning import clean, one_line
 from memolith.text.lines import handle
 from memolith.text.wording import counted
@@ -69,6 +70,8 @@ def search(call: Call, memory: Memory, text: Sequence[str], by_chat: bool, **opt
     with output.progress("Indexing", "files") as bar:
         memory.index.on_progress(bar)
         result = memory.search(question, **options)
+    if by_chat and not result.sessions:  # then no other hit is shown either
+        result = replace(result, warnings=tuple(one for one in result.warnings if one != WEAK))
     yield result
     found: Sequence[Hit | SessionHit] = result.sessions if by_chat else result.hits
     _show_hits(call, found, question)
@@ -83,17 +86,21 @@ def search(call: Call, memory: Memory, text: Sequence[str], by_chat: bool, **opt
 
 
 def _show_hits(call: Call, found: Sequence[Hit | SessionHit], question: str) -> None:
+    from memolith.text.budget import cut
+
     marker = output.Marker(question)
-    cut = ""
+    last_cut = ""
     for number, hit in enumerate(found, 1):
         where = one_line(str(hit.best if isinstance(hit, SessionHit) else hit.citation))
         name = f"chat {one_line(hit.chat)}" if isinstance(hit, SessionHit) else where
         output.heading(f"{number:>2}  ", name, _facts(hit))
-        cut = where if _show_text(hit.text, marker) else cut
+        last_cut = where if _show_text(hit.text, marker) else last_cut
         if isinstance(hit, Hit) and hit.other_side:
-            _show_other_side("assistant" if hit.role == "user" else "user", hit.other_side)
-    if cut:
-        output.note(call.here(f"All of a text that ends in …: memolith get '{cut}'"))
+            who = "assistant" if hit.role == "user" else "user"
+            said = cut(one_line(hit.other_side), _MAX_OTHER_SIDE, " …")
+            output.paragraph("    ", f"{who}: {said}", body=output.dim)
+    if last_cut:
+        output.note(call.here(f"All of a text that ends in …: memolith get '{last_cut}'"))
 
 
 def _facts(hit: Hit | SessionHit) -> str:
@@ -120,13 +127,6 @@ def _show_text(text: str, marker: output.Marker) -> bool:
         after = " …" if at == first + most - 1 < len(lines) - 1 else ""
         output.say("    ", output.dim(before), *marker.parts(line), output.dim(after))
     return len(shown) < len(lines)
-
-
-def _show_other_side(who: str, text: str) -> None:
-    from memolith.text.budget import cut
-
-    said = f"{who}: {cut(one_line(text), _MAX_OTHER_SIDE, ' …')}"
-    output.paragraph("    ", said, body=output.dim)
 
 
 def _explain(trace: Sequence[StageTrace]) -> None:
@@ -296,8 +296,7 @@ def query(
     """
     found = memory.jobs.query_experiences(text_of(text), limit, session=session)
     yield found
-    columns = "dated source_category session text"
-    output.listing(found.hits, columns, "day category session text")
+    output.listing(found.hits, "dated source_category session text", "day category session text")
     if not found.hits:
         output.note(_NO_EXPERIENCE if memory.jobs.experiences() else call.here(_NO_EXPERIENCES))
 

@@ -155,7 +155,7 @@ def receipts(call: Call, memory: Memory, limit: int) -> Steps:
     itself is kept nowhere. The list comes from the log of recalls (the setting dream.track).
 
     Options:
-        --limit
+        --limit N  how many, the newest; 0 is all (default: 20)
 
     Examples:
         memolith receipts
@@ -169,9 +169,8 @@ def receipts(call: Call, memory: Memory, limit: int) -> Steps:
             why = " ".join(item.words) or "by meaning"
             output.paragraph("    ", f"{item.citation}  ({why})  {item.text}")
     if not found:
-        off = call.again("config set dream.track true")
-        is_kept = memory.config.dream.track
-        output.note("Nothing was handed over yet." if is_kept else f"Nothing is kept: {off}")
+        on, is_kept = call.again("config set dream.track true"), memory.config.dream.track
+        output.note("Nothing was handed over yet." if is_kept else f"Nothing is kept: {on}")
 
 
 @command()
@@ -364,7 +363,7 @@ def model() -> None:
     """Fetch a stronger model, for the settings embed.model and search.rerank.
 
     It needs the extra `quality`. Nothing else ever fetches a model: a search without it says so, and goes on
-    with the model that comes along.
+    with the built-in model.
 
     Examples:
         memolith model get snowflake/snowflake-arctic-embed-s

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 from memolith.cli import output
 from memolith.cli.options import CODES, Call, Command, Steps, UsageError, command, group
-from memolith.errors import BackupNotFoundError
 from memolith.jobs.reports import JobDiff, JobList, JobReport
 from memolith.jobs.run import ANOTHER_JOB
 from memolith.memory import Memory
@@ -18,7 +18,8 @@ from memolith.text.wording import counted
 
 _MAX_LINES = 15  # of a plan
 _MAX_CHARS = 48  # of what a job did, in a list
-_HEADINGS = {"planned": "Would do", "skipped": "Nothing to do"}  # others as their status
+# Others as their status.
+_HEADINGS = {"planned": "Plan (nothing written)", "skipped": "Nothing to do"}
 # What people read for a count, if not its name.
 _LABELS = {
     "before": "records before",
@@ -32,10 +33,7 @@ _LABELS = {
     "experiences.archived": "moved to the archive",
 }
 _ASIDE = ("records before", "records after", "looked at")  # in a list only what came of it
-_NO_JOBS = "No jobs yet. What a job changes is kept here, and can be undone."
-_NONE_KEPT = "No job has changed anything that is kept, and no proposal waits."
-_NO_BACKUPS = "One is made before a file is rewritten."
-_COMMANDS = {"experiences": "experiences extract"}
+_NO_JOBS = "No job has changed anything that is kept, and no proposal waits."
 _ACTIONS = {"done": ("undo",), "proposed": ("diff", "apply", "decline")}
 
 
@@ -60,8 +58,9 @@ def show_report(call: Call, report: JobReport, *, max_lines: int = _MAX_LINES) -
     heading = "Not run" if report.reason == ANOTHER_JOB else heading
     output.report(heading, f"{report.job}  {report.id or ''}", ("", call.here(report.reason or "")))
     if report.status in ("undone", "declined"):  # the plan holds no longer
-        put_back = [("put back", path) for path in report.files if report.status == "undone"]
-        output.pairs(*(put_back or [("changed", "no file")]))
+        changed = report.changes if report.status == "undone" else ()
+        undone = [("removed" if one.created else "put back", one.path) for one in changed]
+        output.pairs(*(undone or [("", "no file was changed")]))
         return
     lines = () if report.status == "skipped" else report.lines
     shown = lines[: max_lines or None]
@@ -70,12 +69,14 @@ def show_report(call: Call, report: JobReport, *, max_lines: int = _MAX_LINES) -
     if len(lines) > len(shown):
         where = f": {call.again(f'jobs show {report.id}')}" if report.id else ""
         output.say(f"  … and {len(lines) - len(shown):,} more{where}")
-    again = _COMMANDS.get(report.job, report.job) if report.status == "planned" else ""
-    actions = _ACTIONS.get(report.status, ())
+    again = shlex.join(["memolith", *(word for word in call.words if word != "--dry-run")])
     output.pairs(
         *(("changes", path) for path in report.files),
-        ("do it", again and call.again(again)),
-        *((action, call.again(f"jobs {action} {report.id}")) for action in actions),
+        ("to run it", again if report.status == "planned" else ""),
+        *(
+            (action, call.again(f"jobs {action} {report.id}"))
+            for action in _ACTIONS.get(report.status, ())
+        ),
     )
 
 
@@ -113,7 +114,7 @@ def compact(call: Call, **how: bool) -> Steps:
 def trim(call: Call, dry_run: bool, **limits: int | None) -> Steps:
     """Bring MEMORY.md under its limits: the oldest records go to the archive.
 
-    Facts, preferences and decisions go last. Daily logs and what you wrote by hand stay. A backup is
+    Facts, preferences, decisions and summaries go last. Daily logs and what you wrote by hand stay. A backup is
     made first. With jobs.review = "ask" it waits as a proposal. The limits are settings
     (trim.max_records, trim.max_chars); options win over them this once.
 
@@ -162,13 +163,13 @@ def dream_status(call: Call, memory: Memory) -> Steps:
     """Show what is tracked, and what is next."""
     status = memory.jobs.dream_status()
     yield status
-    off = "" if status.tracking else "recalls are not tracked (dream.track = false)"
     is_early = status.tracked and not (status.next or status.waiting)
     output.report(
         "Dreaming",
-        off,
-        *output.facts(status, "last_dream tracked noted_since promoted promoted_chars"),
-        ("next", "nothing was asked for often enough yet" if is_early else ""),
+        "" if status.tracking else "recalls are not tracked (dream.track = false)",
+        *output.facts(status, "last_dream tracked promoted promoted_chars"),
+        ("recalls since the last dream", output.shown(status.noted_since)),
+        ("next", "nothing to promote yet" if is_early else ""),
     )
     for title, found in {
         "would be promoted now": status.next,
@@ -258,7 +259,7 @@ def list_jobs(memory: Memory, limit: int) -> Steps:
     yield shown
     output.table(((one.id, one.status, _in_short(one)) for one in shown), "job status result")
     if not shown and not shown.warnings:
-        output.note(_NONE_KEPT if shown.scheduled else _NO_JOBS)
+        output.note(_NO_JOBS)
     kept = {one.id for one in stored}
     for run in shown.scheduled:
         came_of = (run.came_of or "it runs, or its process died").removeprefix("skipped: ")
@@ -304,7 +305,8 @@ def _on_one_job(name: str, help_text: str) -> None:
 
     def run(call: Call, memory: Memory, id_: str | None, last: bool, **how: Any) -> Steps:
         if bool(id_) == last:
-            hint = "List them with: memolith jobs list"
+            waiting = [str(one.id) for one in memory.jobs.list() if one.status == "proposed"]
+            hint = f"Proposed: {', '.join(waiting) or 'none'}. To list all: memolith jobs list"
             raise UsageError("Which job? Give its id, or --last.", hint=hint)
         if name == "diff":
             job = memory.jobs.show(id_ or "last")
@@ -351,10 +353,7 @@ def restore(call: Call, memory: Memory, name: str | None, latest: bool) -> Steps
         raise UsageError("Both a name and --latest are given.", hint="Leave one of them out.")
     backups = memory.files.backups()
     if latest:
-        if not backups:
-            message = "There is no backup to bring back yet."
-            raise BackupNotFoundError(message, name="latest", hint=_NO_BACKUPS)
-        name = backups[-1].name
+        name = backups[-1].name if backups else "latest"
     if name:
         report = memory.files.restore(name)
         yield report
@@ -374,4 +373,4 @@ def restore(call: Call, memory: Memory, name: str | None, latest: bool) -> Steps
     )
     output.table(rows, "backup made why files")
     if not backups:
-        output.note(f"No backups yet. {_NO_BACKUPS}")
+        output.note("No backups yet. One is made before a file is rewritten.")

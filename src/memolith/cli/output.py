@@ -336,9 +336,7 @@ def progress(label: str, unit: str = "") -> Iterator[Progress]:
     task = bar.add_task(label, total=None, detail="")
 
     def update(done: int, total: int) -> None:
-        speed = bar.tasks[0].speed
-        rate = f" · {speed:,.0f}/s" if speed else ""
-        detail = f"{done:,} of {total:,} {unit}".rstrip() + rate
+        detail = f"{done:,} of {total:,} {unit}".rstrip()
         bar.update(task, completed=done, total=total or None, detail=detail)
 
     timer = threading.Timer(_DELAY_SECONDS, bar.start)

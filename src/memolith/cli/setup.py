@@ -402,7 +402,7 @@ def set_(call: Call, key: str, value: str, user: bool) -> Steps:
         output.note(f"Not in effect here, because of: {now.origin}")
         output.note(f"There it says: {_assignment(now)}")
     elif written is True and key.removesuffix(".enabled") in SCHEDULED:
-        output.note("It runs when it is due, while memolith mcp, memolith serve or memolith maintain runs.")  # fmt: skip
+        output.note("It runs on its schedule as long as memolith mcp, serve or maintain runs.")  # fmt: skip
     elif now.restart:
         output.note("It takes effect when a server is restarted.")
 

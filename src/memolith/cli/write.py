@@ -231,9 +231,8 @@ def supersede(
     yield from _written(call, memory, newer, "Remembered")
     held = (newer.id if newer.reused else newer.supersedes) or ""
     if not held.startswith(id_):
-        then = "which says the same" if newer.reused else "and this takes the place of that one"
-        before = f"{handle(id_)} had been superseded already"
-        output.note(f"{before}: what held was {handle(held)}, {then}.")
+        then = "says the same" if newer.reused else "is superseded now"
+        output.note(f"{handle(id_)} was superseded before; its successor {handle(held)} {then}.")
 
 
 @command()
@@ -263,11 +262,14 @@ def update(
 
 def _check_target(record: str | None, channel: str | None, verb: str) -> None:
     if bool(record) == bool(channel):
-        raise UsageError("Give an ID, or --channel NAME.", hint=f"memolith {verb} 3f2a1b9c")
+        hint = f"For example: memolith {verb} 3f2a1b9c"
+        raise UsageError("Give an ID, or --channel NAME.", hint=hint)
 
 
 @command()
-def forget(call: Call, memory: Memory, id_: str | None, channel: str | None, yes: bool) -> Steps:
+def forget(
+    call: Call, memory: Memory, id_: str | None, channel: str | None, *, yes: bool, dry_run: bool
+) -> Steps:
     """Remove a record from every file, archive and backup, so that it does not come back.
 
     This cannot be undone. On a terminal it shows the record and asks first. With --channel, all records and
@@ -277,6 +279,7 @@ def forget(call: Call, memory: Memory, id_: str | None, channel: str | None, yes
         [ID]  the record; the first characters will do
         --channel
         --yes
+        --dry-run  show what would be removed
 
     Examples:
         memolith forget 3f2a1b9c
@@ -284,6 +287,7 @@ def forget(call: Call, memory: Memory, id_: str | None, channel: str | None, yes
         memolith forget --channel email:shop
     """
     _check_target(id_, channel, "forget")
+    yes, done = yes or dry_run, "Would be forgotten" if dry_run else "Forgotten"
     if channel:
         found = memory.jobs.forget_channel(channel, dry_run=True)
         count = f"{counted(len(found.records), 'record')} and {counted(found.turns, 'chat turn')}"
@@ -291,20 +295,20 @@ def forget(call: Call, memory: Memory, id_: str | None, channel: str | None, yes
             output.note(f"{count} came in by {channel}.")
             sure = call.again(f"forget --channel {quote(channel)} --yes")
             call.ask("Forget all of them for good?", sure=sure)
-        yield memory.jobs.forget_channel(channel)
-        output.report("Forgotten", count)
+        yield memory.jobs.forget_channel(channel, dry_run=dry_run)
+        output.report(done, count)
         return
     if id_ and output.at_terminal() and not yes and not call.json:
         known = memory.get_record(id_, include_secret=True)
         text = known.text if visible(known, include_secret=False) else "(secret)"
         output.note(f"{known.citation}  {known.category}  {text}")
         call.ask("Forget this for good?")
-    report = memory.forget(id_ or "")
+    report = memory.forget(id_ or "", dry_run=dry_run)
     yield report
-    output.report("Forgotten", report.record_id, *(("removed from", path) for path in report.files))
+    output.report(done, report.record_id, *(("from", path) for path in report.files))
     if report.current_again:
         again = call.again(f"forget {handle(report.current_again)}")
-        output.note(f"The record it had superseded holds again: {report.current_again}. To forget that too: {again}")  # fmt: skip
+        output.note(f"The record it replaced is current again: {report.current_again}. To forget that one too: {again}")  # fmt: skip
 
 
 @command()

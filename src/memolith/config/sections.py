@@ -142,7 +142,7 @@ class CompactConfig(Values):
 class LongMemoryConfig(Values):
     """The summaries of months that compaction writes."""
 
-    path: str = setting("LONGMEMORY.md", "Where they are. If you change it, move the file yourself.", IN_MEMORY)
+    path: str = setting("LONGMEMORY.md", "File of the monthly summaries; if you change it, move the file yourself.", IN_MEMORY)
 
 class LlmConfig(Values):
     """A language model that writes summaries. Without one, rules do, and nothing is sent anywhere."""
@@ -174,13 +174,13 @@ class SearchConfig(Values):
     rrf_k: int = setting(60, "The constant k of reciprocal rank fusion; larger means flatter. A value of your own means `fusion = \"rrf\"`: votes have no k.", between(1, 1000))
     synonyms_path: str = setting("synonyms.tsv", "The file of your own synonyms inside the profile; see search-language.md.", INSIDE)
     decay: bool = setting(True, "Whether the newer of two equal hits comes first.")
-    half_life_days: float = setting(30.0, "After so many days a dated hit has lost half of what age can take.", at_least(0.1))
+    half_life_days: float = setting(30.0, "Half-life of the age penalty, in days.", at_least(0.1))
     decay_strength: float = setting(0.1, "How much of a score age can take: 1 multiplies it by 0.5^(age / half-life), 0 ignores age.", between(0, 1))
     diversify: bool = setting(True, "Whether copies of a better hit move down.")
     mmr_lambda: float = setting(0.7, "1 ranks by relevance alone, 0 by variety alone.", between(0, 1))
     rerank: str = setting("", "A model that reads the best hits again: `fastembed:NAME` or `fastembed:/FOLDER`; empty = none.", RERANKER, trusted_only=True)
     rerank_seconds: float = setting(1.5, "How long it may read for one question; the other hits keep their order.", between(0.05, 60))
-    mmr_floor: float = setting(0.75, "Texts less alike than this are different evidence; 0 takes any common word for repetition.", between(0, 1))
+    mmr_floor: float = setting(0.75, "Texts less similar than this are never treated as copies.", between(0, 1))
 
 class IndexConfig(Values):
     """What is searched besides the profile."""
@@ -197,13 +197,13 @@ class IndexConfig(Values):
 class FilesConfig(Values):
     """Where the files of a memory are."""
 
-    backend: str = setting("folder", "`folder` on this machine, or `postgres`, for servers that keep nothing: the folder is then a copy.", one_of("folder", "postgres"), trusted_only=True)
+    backend: str = setting("folder", "`folder` on this machine, or `postgres` for servers without a disk of their own; the folder is then a cache.", one_of("folder", "postgres"), trusted_only=True)
     url: str = setting("", "Which database: `postgresql://…`; empty: that of `index.url`.", ENGINE, trusted_only=True)
 
 class EmbedConfig(Values):
-    """The model that searches by meaning. The default one comes along and sends nothing anywhere."""
+    """The model that searches by meaning. The default one is built in and sends nothing anywhere."""
 
-    kind: str = setting("default", "Which model: `default` comes along; `openai` (any compatible server) and `ollama` are asked.", one_of("default", "openai", "ollama"), trusted_only=True)
+    kind: str = setting("default", "Which model: `default` is built in; `openai` (any compatible server) and `ollama` call a server.", one_of("default", "openai", "ollama"), trusted_only=True)
     url: str = setting("", "Address of that server, such as https://api.openai.com/v1 or http://localhost:11434.", ENDPOINT, trusted_only=True)
     model: str = setting("", "The server's name for the model, or `fastembed:NAME` or `fastembed:/FOLDER`: a stronger model on this machine.", trusted_only=True)
     timeout_seconds: float = setting(20.0, "How long one answer may take.", between(0.05, 600), trusted_only=True)
@@ -256,7 +256,7 @@ class ExperiencesConfig(Values):
     """The experience store."""
 
     enabled: bool = setting(False, "Whether experiences are extracted on schedule.")
-    path: str = setting("memory/experiences.md", "Where they are. If you change it, move the file yourself.", IN_MEMORY)
+    path: str = setting("memory/experiences.md", "File of the experiences; if you change it, move the file yourself.", IN_MEMORY)
     uniqueness: float = setting(0.85, "An experience as similar as this to a stored one is added only if it contains another fact.", between(0, 1))
     max_count: int = setting(5000, "Most experiences; the least valuable go to the archive.", at_least(1))
 

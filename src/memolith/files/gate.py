@@ -23,6 +23,7 @@ from memolith.files.record_format import (
 )
 from memolith.files.transaction import Transaction
 from memolith.text.cleaning import FENCE_BEGINS, SOURCE_ENDS, has_nothing_to_see
+from memolith.text.lines import handle
 from memolith.text.quotation import without_recalled
 from memolith.types import MAX_LEVELS, SENSITIVITIES, Record, Sensitivity
 
@@ -148,11 +149,14 @@ def checked_record(draft: Record, title: str = "") -> Record:
         provenance = replace(draft.provenance, sensitivity="secret")
         warning = (
             f"Saved as secret, because it holds {' and '.join(kinds)}."
-            " The user can change that: memolith approve ID --sensitivity private-user"
+            f" The user can change that: memolith approve {handle(draft.id)} --sensitivity private-user"
         )
         return replace(draft, provenance=provenance, warnings=(*draft.warnings, warning))
     if kinds := tuple(open_secrets(text)):
-        warning = f"It seems to hold {' and '.join(kinds)}; --sensitivity secret would hide it."
+        warning = (
+            f"It seems to hold {' and '.join(kinds)}."
+            f" To hide it: memolith update {handle(draft.id)} --sensitivity secret"
+        )
         return replace(draft, warnings=(*draft.warnings, warning))
     return draft
 

@@ -114,7 +114,9 @@ def _read(roots: Roots, path: str, *, is_chat: bool) -> bytes:
     if not is_chat and not (is_visible and path.endswith(".md")):
         hint = "Give a visible .md file, or lines of one: MEMORY.md#L12-L15"
         if path == CONVERSATIONS:
-            hint = f"Name the lines of a hit ({path}#L3), or show a chat: memolith recap CHAT"
+            hint = (
+                f"Name the lines of a hit ({path}#L3), or show a chat: memolith recap --chat CHAT"
+            )
         raise PathOutsideProfileError(f"{path!r} is not a memory file.", path=path, hint=hint)
     data = roots.read(path)
     if data is None:

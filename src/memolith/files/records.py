@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from datetime import datetime
 
 from memolith.files import layout
@@ -19,10 +20,14 @@ from memolith.visibility import visible
 def read_record(folder: Folder, record_id: str, *, include_secret: bool) -> Record:
     """The record or note with this id, or with the only id that starts like this."""
     record = find_record(folder, record_id)
-    found = shown([record], Ledger.of(folder), include_secret=include_secret)
+    ledger = Ledger.of(folder)
+    found = shown([record], ledger, include_secret=include_secret)
     if not found:
         raise no_record(record_id)
-    return found[0]
+    newer = ledger.newest(record)
+    if newer.id == record.id:
+        return found[0]
+    return replace(found[0], warnings=(f"This record is superseded by {newer.id}.",))
 
 
 def read_records(

@@ -18,7 +18,7 @@ from memolith.files.ledger import Ledger, find_record
 from memolith.jobs import apply, history, reports
 from memolith.jobs.approve import ApproveJob
 from memolith.jobs.chat import read_chat
-from memolith.jobs.compact import CompactJob, is_over
+from memolith.jobs.compact import CompactJob, passed_limits
 from memolith.jobs.diffs import diff_of
 from memolith.jobs.dream import DreamJob
 from memolith.jobs.experiences import ExperienceJob, relationships, stored_experiences
@@ -89,7 +89,7 @@ class Jobs:
         """Save what matters of chats that are still open; returns how many records that made."""
         store = self.store
         with store.existing() as folder:
-            if not is_over(store.config, folder):
+            if not passed_limits(store.config, folder):
                 return 0  # nothing is going to be compacted
             lines = (folder.read(layout.CONVERSATIONS) or b"").split(b"\n")
         said: dict[tuple[str, str], list[Mapping[str, object]]] = defaultdict(list)

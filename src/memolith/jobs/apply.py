@@ -167,7 +167,11 @@ def undo_job(
         transaction.replace(job_path(undo), encode_report(undo), folder.stamp(job_path(report)))
         transaction.commit()
         prune_backups(folder, store.config.store.backups_kept)
-        changed = (one for one in report.changes if files[one.path].data != (now[one.path] or b""))
+        changed = (
+            replace(one, created=one.created and not files[one.path].data)
+            for one in report.changes
+            if files[one.path].data != (now[one.path] or b"")
+        )
         return replace(undo, changes=tuple(changed))
 
 

@@ -52,7 +52,7 @@ class ApproveJob(Job[Plan]):
             turns += sum(line != now for line, now in zip(lines, decided, strict=True))
         counts = {"records": len(self._records), "turns": turns}
         if not changes:
-            return Plan(skipped="there is nothing to change", counts=counts)
+            return Plan(skipped="it is not held back", counts=counts)
         what = self.record_id or f"channel {one_line(self.channel)}"
         found = f"{counted(counts['records'], 'record')}, {counted(turns, 'turn')}"
         summary = f"{what} → {self.sensitivity or 'let in'}: {found}"

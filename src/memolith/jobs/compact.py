@@ -21,9 +21,7 @@ from memolith.jobs.compact_plan import (
     CompactPlan,
     Group,
     Scope,
-    Size,
     describe,
-    limit_of,
     plan_compaction,
     short,
 )
@@ -63,10 +61,18 @@ class _Written:
     summary: Record | None  # none if they leave MEMORY.md without one
 
 
-def is_over(config: Config, folder: Folder) -> bool:
-    """Whether MEMORY.md has more characters or records than it may have, by a quick look."""
-    data, limit = folder.read(config.profile.primary) or b"", limit_of(config.compact)
-    return Size(data.count(b"\n- {"), len(data)).exceeds(limit)
+def passed_limits(config: Config, folder: Folder) -> str:
+    """The limits that MEMORY.md has passed, by a quick look; "" if it is within them."""
+    data, limits = folder.read(config.profile.primary) or b"", config.compact
+    sizes = {
+        "records": ((b"\n" + data).count(b"\n- {"), limits.max_records),
+        "chars": (len(data.decode(errors="replace")), limits.max_chars),
+    }
+    return " and ".join(
+        f"compact.max_{name}: {size:,} of {limit:,}"
+        for name, (size, limit) in sizes.items()
+        if 0 < limit < size
+    )
 
 
 class CompactJob(Job[CompactPlan]):
@@ -92,16 +98,15 @@ class CompactJob(Job[CompactPlan]):
         """Whether MEMORY.md has passed its limits, and is a little larger than the last run left it."""
         stamp = folder.stamp(config.profile.primary)
         has_grown = stamp is not None and stamp[1] >= last.left * _GROWN
-        return has_grown and is_over(config, folder)
+        return has_grown and bool(passed_limits(config, folder))
 
     @staticmethod
     def notice(config: Config, folder: Folder, last: ScheduledRun) -> str:
         """That MEMORY.md is over its limits, and when it is compacted."""
-        if not is_over(config, folder):
+        passed = passed_limits(config, folder)
+        if not passed:
             return ""
-        over = (
-            f"{config.profile.primary} is over its limits (compact.max_records, compact.max_chars)"
-        )
+        over = f"{config.profile.primary} is over its limit ({passed})"
         if waiting_proposal(folder, CompactJob.name):
             return f"{over}, and a proposal to compact it waits for you: memolith jobs"
         if not config.compact.enabled:

@@ -35,7 +35,7 @@ _ENOUGH = 0.8
 _ROOM = 0.5
 
 NO_LIMIT = "no limit is set: see compact.max_records and compact.max_chars"
-_NOTHING_IN_SCOPE = "no record is old enough and unprotected"
+_NOTHING_IN_SCOPE = "every record is too recent or protected"
 TAKEN_BACK = "what could be compacted was before, and you took it back; again: memolith compact"
 _STAYS = (
     "What is recent, protected, written by hand or taken back by you is over the limit by itself."
@@ -152,7 +152,7 @@ def plan_compaction(data: bytes, scope: Scope, day_of: Callable[[datetime], date
         found = (
             f"{counted(int(size.records), 'record')} and {counted(int(size.chars), 'character')}"
         )
-        return skip(f"{found}: under the limit")
+        return skip(f"{found}: within the limits")
     may_go = [
         _entry(line, record, day_of, scope.external)
         for line, record in records
@@ -177,15 +177,14 @@ def plan_compaction(data: bytes, scope: Scope, day_of: Callable[[datetime], date
 
 def describe(group: Group, *, is_empty: bool = False) -> str:
     """What becomes of whose records, for people; `is_empty` if there is nothing to tell of them."""
-    level = LEVELS[group.level]
-    period = f"of {group.period}" if level == "week" else group.period
+    week_of = "of " if LEVELS[group.level] == "week" else ""
+    period = f"{LEVELS[group.level]} {week_of}{group.period}"
     goes_to = "one summary"
     if group.retired:
-        goes_to = "the archive only" if group.trust == "external" else "the long memory"
+        goes_to = "the archive only" if group.trust == "external" else "LONGMEMORY.md only"
     if is_empty:
         goes_to = "the archive only: nothing to tell of them"
-    what = f"{counted(len(group.entries), 'record')} of the {level} {period}"
-    return f"{what}, {_WHOSE[group.trust]} → {goes_to}"
+    return f"{period}: {counted(len(group.entries), 'record')} {_WHOSE[group.trust]} → {goes_to}"
 
 
 def limit_of(config: CompactConfig) -> Size:

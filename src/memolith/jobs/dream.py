@@ -236,13 +236,13 @@ def _why_nothing(judge: Judge, refused: Sequence[Judgement], page: Page) -> str:
     if page.left_out:
         return "there is no room in MEMORY.md"
     if refused:
-        return "what was asked for often is in MEMORY.md already, or may not be there: memolith dream status"
+        return "everything recalled often is already in MEMORY.md or cannot be promoted; see why: memolith dream status"
     if judge.left_out():
         return (
             "you undid it, or it left MEMORY.md before; to allow it again: memolith dream --again"
         )
     entries = judge.state.entries
-    return "nothing was asked for often enough yet" if entries else "nothing was recalled yet"
+    return "nothing to promote yet" if entries else "nothing was recalled yet"
 
 
 def _not_generated(lines: list[bytes]) -> list[bytes]:

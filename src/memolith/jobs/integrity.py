@@ -26,6 +26,7 @@ from memolith.jobs.contradictions import contradicting
 from memolith.jobs.job import Snapshot
 from memolith.jobs.reports import Change, IntegrityFinding, ScanReport
 from memolith.jobs.sources import Statement, statements
+from memolith.text.lines import handle
 from memolith.text.open_secrets import open_secrets
 from memolith.text.sentences import sentences
 from memolith.text.similarity import copy_key
@@ -190,8 +191,9 @@ def _stale(
         is_summary = record.category == "compaction"  # which tells what was, and may
         if age > STALE_DAYS and not (is_log or is_summary):
             message = (
-                f"“{_short(found)}” ({found.citation}) is {age} days old, and nobody asked for it since;"
-                f" supersede {record.id} if it has changed, forget it if nobody needs it"
+                f"“{_short(found)}” ({found.citation}) is {age} days old and was not recalled since."
+                f" Changed? memolith supersede {handle(record.id)} TEXT."
+                f" Not needed? memolith forget {handle(record.id)}"
             )
             yield _finding("stale", message, _look_at(found.citation), (found,))
 
@@ -229,10 +231,11 @@ def _open_secrets(scene: _Scene) -> Iterator[IntegrityFinding]:
             places[str(place)] = [Statement(text=text, citation=place)]
     for found, *copies in places.values():
         if kinds := " and ".join(open_secrets(found.text)):
-            message, hint = f"{found.citation} holds {kinds} in the open", f"Edit {found.citation}"
+            message, hint = f"{found.citation} holds {kinds}", f"Edit {found.citation}"
             if found.record:
                 also = "".join(f" (also {copy.citation})" for copy in copies)
-                message += f'{also}; mark it there by hand ("sensitivity": "secret"), or forget {found.record.id}'
+                message += f"{also} and is not marked secret. To mark it:"
+                message += f" memolith update {handle(found.record.id)} --sensitivity secret"
                 hint = _look_at(found.citation)
             yield _finding("open-secret", message, hint, (found, *copies), kinds)
 

@@ -43,7 +43,7 @@ _MIN_CHARS, _MAX_CHARS = 12, 640
 _MIN_WORDS = 3
 _MADE_BY_ROUTINES = ("summary", "heartbeat")  # not said by anybody
 _LOADED_BY_AGENTS = (layout.ROOT_MEMORY, layout.NESTED_MEMORY, layout.USER)
-_HOW_TO_NAME = "Name it by a citation, the id of its record or its own words; what is tracked: memolith dream status"
+_HOW_TO_NAME = "Name it by a citation, the id of its record or its whole text; what is tracked: memolith dream status"
 _MAX_WAITING, _MAX_UNDONE = 10, 50  # that a status tells
 _MIN_PREFIX = 4  # of an id
 _DEEP = re.compile(
@@ -145,7 +145,7 @@ class Judge:
     def _objections(self, entry: Recalled, found: Score) -> Iterator[str]:
         config = self._config.dream
         if entry.claim in self._promoted:
-            yield "it was promoted and is in MEMORY.md"
+            yield "already promoted; it is in MEMORY.md"
         if (reason := self._has_left(entry)) and not self._again:
             yield reason
         if entry.recalls < config.min_recalls:
@@ -162,7 +162,7 @@ class Judge:
         if not entry.path.endswith(".md"):
             yield "only statements in Markdown files are promoted"
         elif found is None:
-            yield "it is not there any more, or only where Memolith itself wrote it"
+            yield "the source is gone, or is only text that Memolith wrote"
         else:
             if found.citation.path.startswith(layout.ARCHIVE_FOLDER):
                 yield "it is only in an archive"
@@ -260,9 +260,9 @@ def _key(judge: Judge, name: str) -> str:
     matches = [key for key, entry in entries.items() if is_meant(entry)]
     if len(matches) == 1:
         return matches[0]
-    message = f"No tracked statement is called {name!r}."
+    message = f"No tracked statement matches {name!r}."
     if matches:
-        message = f"{len(matches)} tracked statements are called {name!r}."
+        message = f"{len(matches)} tracked statements match {name!r}."
     elif found:
         message = f"{name} was not recalled yet: dreaming knows only what somebody asked for."
     raise NotFoundError(message, name=name, hint=_HOW_TO_NAME)
@@ -313,7 +313,7 @@ def _not_a_fact(text: str) -> Iterator[str]:
     if len(text) > _MAX_CHARS:
         yield "it is too long to be one fact"
     if surely_holds_secret(text):
-        yield "it holds a password or key in the open: see memolith scan"
+        yield "it holds a password or key and is not marked secret: see memolith scan"
     if text.rstrip().endswith(("?", "？", ":")):
         yield "it is a question or a beginning, not a fact"
 

@@ -67,7 +67,7 @@ def one_day(folder: Folder, clock: Clock, day: date) -> Day:
 
 
 def receipts(folder: Folder, limit: int, offset: int) -> tuple[Receipt, ...]:
-    """The newest first; records and files that became secret since are left out."""
+    """The newest first, 0 is all; records and files that became secret since are left out."""
     groups: dict[tuple[object, ...], list[recalls.Shown]] = {}
     used: set[object] = set()
     for event in recalls.read_log(folder.read):
@@ -75,7 +75,7 @@ def receipts(folder: Folder, limit: int, offset: int) -> tuple[Receipt, ...]:
             groups.setdefault((event.at, event.query), []).append(event)
         else:
             used.add(event.record_id or (event.path, event.first_line))
-    newest = list(groups.values())[::-1][offset : offset + limit]
+    newest = list(groups.values())[::-1][offset : offset + limit if limit else None]
     secret = set(Ledger.of(folder).secret) if newest else set[str]()
     paths = {one.path for group in newest for one in group}
     secret.update(path for path in paths if _is_secret(folder, path))

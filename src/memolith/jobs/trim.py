@@ -12,6 +12,7 @@ from memolith.store import Store
 from memolith.text.wording import counted
 from memolith.types import PROTECTED
 
+_ORDER = "oldest first; facts, preferences, decisions and summaries last"
 _NO_LIMIT = "no limit is set: see trim.max_records and trim.max_chars"
 
 
@@ -37,7 +38,7 @@ def plan_trim(document: Document, config: TrimConfig) -> Trimming:
     # Prose is never trimmed, so records cannot pay for what prose alone takes.
     over_chars = too_long and total - sum(chars) <= config.max_chars
     if not over_count and not over_chars:
-        reason = "under the limit" if config.max_records or config.max_chars else _NO_LIMIT
+        reason = "within the limits" if config.max_records or config.max_chars else _NO_LIMIT
         if too_long:
             reason = "prose alone is over the limit, and prose is never trimmed"
         return Trimming((), len(records), reason)
@@ -78,12 +79,12 @@ class TrimJob(Job[Plan]):
         return Plan(
             skipped=found.reason,
             changes=tuple(filter(None, (archive.change(), memory.change()))) if gone else (),
-            lines=(f"move the oldest to the archive: {counted(gone, 'record')}",),
+            lines=(f"{counted(gone, 'record')} → the archive", _ORDER),
             counts={"before": found.records, "after": found.records - gone, "archived": gone},
         )
 
     def problem(self, before: Reader, after: Reader) -> str:
-        """Every line that left MEMORY.md must stand in the archive."""
+        """Every line that left MEMORY.md must be in the archive."""
         archive = after(self._config.archive_path)
         is_lost = lost_lines(before(self._path), after(self._path), archive)
         return "a record would have been lost" if is_lost else ""

@@ -86,7 +86,7 @@ def explain_empty(filters: Filters) -> Iterator[str]:
     elif since or until:
         open_end = f"{since or until} or {'later' if since else 'earlier'}"
         span = f"{since} to {until}" if since and until else open_end
-        yield f"Nothing that was asked for is dated {span}."
+        yield f"Nothing that matches is dated {span}."
 
 
 # What is said if nothing has the name that was asked for, and how many others are listed then.

@@ -128,7 +128,7 @@ def _surest(days: Sequence[DayRange]) -> tuple[DayRange, ...]:
 def unread(question: str) -> str:
     """What is said of a question that is longer than what is read of it, or without words; "" for most."""
     if not words(question[:MOST_CHARS]):
-        return "The question has no word that could be looked for."
+        return "There is nothing to search for: give at least one word."
     if len(question) > MOST_CHARS:
         return f"The question has {len(question):,} characters; the first {MOST_CHARS:,} were read."
     if len(question) > 2 * MOST_WORDS and (count := len(keywords(question))) > MOST_WORDS:

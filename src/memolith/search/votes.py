@@ -140,7 +140,7 @@ def none_from(
         span = str(named.first) if named.first == named.last else f"{named.first} to {named.last}"
         said = question[named.start : named.end]
         shown = span if said == span else f'"{said}" ({span})'
-        yield f"Nothing found is from {shown}."
+        yield f"Nothing here is dated {shown}; showing the closest."
 
 
 def is_from_any(days: Iterable[DayRange], dated: Column) -> Column:
