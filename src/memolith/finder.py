@@ -52,9 +52,9 @@ class Finder:
         seconds: float = math.inf,
         rerank: bool = False,
     ) -> list[SearchResult]:
-        """Sync and rank once; for each set of filters the answer with at most so many hits.
+        """Sync and rank once; for each set of filters the answer with at most `limit` hits.
 
-        Files that are not indexed after so many seconds are left out, and `warnings` says so. With `rerank`
+        Files that are not indexed by the deadline are left out, and `warnings` says so. With `rerank`
         the best hits are read again by the model of the settings, which takes its time.
         """
         gate.check_enabled(self.index.config.profile)
@@ -125,8 +125,8 @@ class Finder:
             warnings += problems + self._degraded() + absent
             found = list(map(asked.answer, filter_sets, limits))
             warnings += self.index.problems()
-            told = [replace(one, warnings=(*warnings, *one.warnings)) for one in found]
-            return told, asked.reading.changed_files()
+            results = [replace(one, warnings=(*warnings, *one.warnings)) for one in found]
+            return results, asked.reading.changed_files()
 
     def _reranker(self) -> tuple[Reranker | None, tuple[str, ...]]:
         """The model that reads the best hits again, or why there is none."""

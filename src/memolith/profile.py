@@ -45,7 +45,7 @@ class Profile:
 
     @property
     def notice(self) -> str:
-        """What to tell the user, and never a model, about a folder that is not approved; or ""."""
+        """The notice for the user, never for a model, about a folder that is not approved; or ""."""
         if not self.unapproved:
             return ""
         return (

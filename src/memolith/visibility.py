@@ -45,10 +45,10 @@ def trust(channel: str, external: Patterns = ()) -> Trust:
 
 
 def check_is_session_kind(kind: str) -> None:
-    """Refuse what is no kind of session: a misspelt group would be trusted."""
+    """Refuse what is not a kind of session: a misspelt group would be trusted."""
     if kind not in SESSION_KINDS:
         raise RefusedError(
-            f"{kind!r} is no kind of session.", hint=f"Use one of {', '.join(SESSION_KINDS)}."
+            f"{kind!r} is not a kind of session.", hint=f"Use one of {', '.join(SESSION_KINDS)}."
         )
 
 

@@ -207,7 +207,7 @@ def test_what_can_be_done_with_a_kept_job_needs_no_settings(memolith: Run, grown
     ("action", "told"),
     [
         ("apply", "No proposal waits for your answer."),
-        ("undo", "There is no job to undo: none has changed anything, or each was undone already."),
+        ("undo", "Nothing to undo: no job has changed anything, or each was undone already."),
         ("show", "No job has changed anything yet."),
     ],
 )

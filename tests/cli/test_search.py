@@ -115,7 +115,7 @@ def test_chats_that_answer_are_shown_with_the_message_to_look_at_first(memolith:
 
 def test_where_no_chat_answers_that_is_said(memolith: Run) -> None:
     memolith("remember", "Tea at five")
-    assert "No chat answers that." in memolith("search", "tea", "--by-chat").err
+    assert memolith("search", "tea", "--by-chat").err == "No chat answers that.\n"
 
 
 def test_of_a_long_text_the_lines_are_shown_that_were_asked_for(memolith: Run) -> None:

@@ -244,6 +244,10 @@ def test_supersede_says_that_another_had_taken_its_place_already(memolith: Run) 
     assert "already:" not in memolith("supersede", newer, "The server is osprey").err
     third = memolith("supersede", old, "The server is a kite")
     assert f"{told}is superseded now." in third.err
+    assert (
+        f"is superseded by {memolith('list', '--json').json['records'][0]['id']}"
+        in memolith("get", old).err
+    )
     assert len(memolith("list", "--json").json["records"]) == 1
 
 

@@ -167,9 +167,9 @@ def test_a_memory_that_is_not_there_starts_with_nothing(tmp_path: Path) -> None:
 
 
 def test_an_unknown_kind_of_session_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(RefusedError, match="no kind of session"):
+    with pytest.raises(RefusedError, match="not a kind of session"):
         memory_at(tmp_path).session_start(kind="party")  # type: ignore[arg-type]
-    with pytest.raises(RefusedError, match="no kind of session"):
+    with pytest.raises(RefusedError, match="not a kind of session"):
         memory_at(tmp_path).via(kind="Group")  # type: ignore[arg-type]
 
 

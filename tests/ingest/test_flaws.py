@@ -75,7 +75,7 @@ def test_noise_at_the_end_of_a_good_file_is_told_as_in_the_whole_file(
         memory.index.sync()
         with Path(root, "MEMORY.md").open("ab") as file:
             file.write(b"\n".join([b"\xff\xfe\x00\x81" * 100] * (4 * passages - 3)) + b"\n")
-        told = f"MEMORY.md is no UTF-8 text; {said} left out of search."
+        told = f"MEMORY.md is not UTF-8 text; {said} left out of search."
         assert memory.index.sync().warnings == (told,)
         memory.remember("A grebe swims")
         assert memory.index.sync().warnings == (told,)

@@ -116,7 +116,7 @@ def test_of_nothing_but_small_talk_there_is_no_summary(
     memory.remember("Ana owns the release key", category="fact")
     report = memory.jobs.compact()
     assert [line.partition(" → ")[2] for line in report.lines] == [
-        "the archive only: nothing to tell of them"
+        "the archive only: nothing to summarise"
     ]
     assert (report.counts["summaries"], report.counts["after"]) == (0, 1)
     assert memory.records(category="compaction") == ()

@@ -170,7 +170,7 @@ def test_a_secret_that_is_marked_in_one_of_its_files_is_no_longer_open(memory: M
     record = memory.remember("The database password is hunter22secret")
     (finding,) = found(memory, "open-secret")
     assert finding.hint == f"memolith get {finding.citations[0]}"
-    assert finding.message.endswith(f"or forget {record.id}")
+    assert finding.message.endswith(f"memolith update {record.id[:8]} --sensitivity secret")
     path = Path(memory.root, "MEMORY.md")
     path.write_text(path.read_text().replace('"private-user"', '"secret"'), encoding="utf-8")
     assert memory.jobs.scan().findings == ()

@@ -35,7 +35,7 @@ def test_the_threshold_is_looked_at_first_then_the_scope_then_the_lock(
         assert "within the limits" in memory.jobs.compact().reason
         for number in range(80):
             memory.remember(f"said today, number {number}")
-        assert "no record is old enough" in memory.jobs.compact().reason
+        assert "every record is too recent" in memory.jobs.compact().reason
         live(memory, stopped_time, 20)
         assert memory.jobs.compact().reason == "another job is running"
     assert memory.jobs.compact().status == "done"

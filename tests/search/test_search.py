@@ -334,7 +334,7 @@ def test_a_long_message_that_mentions_a_quotation_demands_nothing(filled: Memory
 def test_two_quotations_that_no_hit_holds_together_are_said(filled: Memory) -> None:
     filled.remember("Pedro moved to Berlin")
     found = filled.search('"loves carrots" "to Berlin"')
-    assert found.warnings == ("Nothing found says all of what stands in quotation marks.",)
+    assert found.warnings == ("No hit contains all of the quoted words.",)
     assert {hit.text for hit in found.hits} == {
         "Cookie the dog weighs 12 kg and loves carrots",
         "Pedro moved to Berlin",

@@ -163,12 +163,12 @@ def _answer_prompt(
     while utf16_units(found.text) > HOOK_CHARS:  # its tokens are guessed too low
         tokens = tokens * 2 // 3
         found = memory.context(prompt, max_tokens=tokens, **question)
-    told = [notice] if is_first and not has_its_start else []
+    messages = [notice] if is_first and not has_its_start else []
     if found.text:
-        told.append(receipt((*found.hits, *found.experiences), hook.prompt or ""))
+        messages.append(receipt((*found.hits, *found.experiences), hook.prompt or ""))
     elif len(found.warnings) > bool(found.held):  # the start of a session says what is held back
-        told += found.warnings
-    return (found.text, " ".join(filter(None, told))), found
+        messages += found.warnings
+    return (found.text, " ".join(filter(None, messages))), found
 
 
 def _answer_hook(call: Call, hook: Hook, **question: Any) -> Answer:
@@ -248,7 +248,7 @@ def flush(call: Call, text: Sequence[str], prompt: bool, **options: Any) -> Step
     """Save what matters of a chat that is about to be shortened or ended.
 
     Decisions, preferences, facts and what is still open are saved, never twice. The chat comes on standard
-    input: JSON messages, lines of JSON, or text with "User:" and "Assistant:". With --prompt, print what to tell
+    input: JSON messages, lines of JSON, or text with "User:" and "Assistant:". With --prompt, print the instruction for
     an agent that saves by itself.
 
     Options:
@@ -267,9 +267,9 @@ def flush(call: Call, text: Sequence[str], prompt: bool, **options: Any) -> Step
         from memolith.jobs.reports import FlushPrompt
 
         with call.open(create=True, reads=True) as memory:
-            told = memory.jobs.flush_prompt()
-        yield FlushPrompt(prompt=told)
-        output.say(told.rstrip("\n"))
+            instruction = memory.jobs.flush_prompt()
+        yield FlushPrompt(prompt=instruction)
+        output.say(instruction.rstrip("\n"))
         return
     chat = text_of(text)
     hook = hooks.read_hook(chat)

@@ -268,7 +268,7 @@ def transcript_since_shortened(path: str) -> str:
 
 
 def turn_of(hook: Hook) -> tuple[str, str]:
-    """What the user said last, and what the agent answered, as the hook or its transcript tells."""
+    """What the user said last, and what the agent answered, by the hook or its transcript."""
     from memolith.jobs.chat import read_chat
     from memolith.text.host_text import own_text
 

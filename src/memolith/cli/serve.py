@@ -354,14 +354,14 @@ def maintain(call: Call, once: bool, all_: bool) -> Steps:
 def _keep_schedules(kept: Iterable[Memory], show: Callable[[JobReport | str], None]) -> None:
     from memolith.jobs.scheduler import Scheduler
 
-    told: SimpleQueue[JobReport | str | None] = SimpleQueue()  # None ends it
-    signal.signal(signal.SIGTERM, lambda *_: told.put(None))
+    reports: SimpleQueue[JobReport | str | None] = SimpleQueue()  # None ends it
+    signal.signal(signal.SIGTERM, lambda *_: reports.put(None))
     with ExitStack() as stack:
         for memory in kept:
-            scheduler = Scheduler(memory.jobs, told.put)
+            scheduler = Scheduler(memory.jobs, reports.put)
             scheduler.start()
             stack.callback(scheduler.stop)
-        while (one := told.get()) is not None:
+        while (one := reports.get()) is not None:
             show(one)
 
 

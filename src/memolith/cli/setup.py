@@ -209,7 +209,7 @@ def doctor(call: Call, fix: bool, yes: bool) -> Steps:
     """Look at everything that can be wrong with a memory.
 
     Damaged lines by file and line number, links, modes, locks, backups, what a crash left behind. Nothing is
-    changed without --fix. The exit code tells whether anything is an error.
+    changed without --fix. The exit code says whether anything is an error.
 
     Options:
         --fix  mend what can be mended without touching anybody's words: modes, the work of a killed writer, left-over files; asks before it copies files with a second name
@@ -308,7 +308,7 @@ def _load(call: Call, *, writes: bool = False) -> tuple[Profile, load.LoadedConf
 
 
 def _read(call: Call) -> load.LoadedConfig:
-    """The settings as they are now; what is wrong in the files is said, and the exit code tells it too."""
+    """The settings as they are now; what is wrong in the files is printed and shows in the exit code."""
     _, loaded = _load(call)
     for problem in loaded.problems:
         output.warn(problem.message)

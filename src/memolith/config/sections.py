@@ -134,7 +134,7 @@ class CompactConfig(Values):
 
     enabled: bool = setting(False, "Whether old records are compacted on schedule.")
     cron: str = setting("0 3 * * *", "When the jobs that are enabled run (dreams and experiences too), in your time zone.", CRON)
-    every_hours: float = setting(0.0, "Every so many hours instead of `cron`. 0 = off.", at_least(0))
+    every_hours: float = setting(0.0, "Interval in hours, instead of `cron`. 0 = off.", at_least(0))
     max_records: int = setting(200, "More records than this in MEMORY.md, and old ones are compacted. 0 = off.", at_least(0))
     max_chars: int = setting(32000, "More characters than this in MEMORY.md, and old records are compacted. 0 = off.", at_least(0))
     min_age_days: float = setting(7.0, "Records younger than this are never compacted.", at_least(0))

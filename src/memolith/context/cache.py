@@ -1,7 +1,7 @@
 """Answers kept for a while: never one that a write has overtaken.
 
 The version of the store is part of what an answer is known by, so any write, by any process, makes
-it unknown. An answer older than its time is still given once, while it is made anew behind.
+it unknown. An answer older than its time is still given once, while it is refreshed in the background.
 """
 
 from __future__ import annotations

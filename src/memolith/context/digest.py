@@ -34,10 +34,10 @@ def digest(
     cited: bool,
     past: Collection[str] = (),
 ) -> TurnContext:
-    """The lines that fit, each told once, and which hits they are.
+    """The lines that fit, each once, and which hits they are.
 
     If they are `cited`, each line names the place it is from, and else the id of its record. `past` are
-    short ids of superseded records, which no summary tells any more.
+    short ids of superseded records, which no summary shows any more.
     """
     asked = Asked(question)
     found = {"experiences": experiences, "memories": memories}
@@ -91,12 +91,12 @@ def _lines_that_help(
 
     Lines about secret records were hidden by the search.
     """
-    told = filter(None, (read_line(line.strip()) for line in hit.text.split("\n")))
+    statements = filter(None, (read_line(line.strip()) for line in hit.text.split("\n")))
     is_record = hit.category == "compaction"  # else those of the long memory say whose words
-    lines = [line for line in told if line.ids and (is_record or line.said_by)]
+    lines = [line for line in statements if line.ids and (is_record or line.said_by)]
     if not lines and not _hides_everything(hit):
         yield hit, ()
-    # One that is near by its meaning alone is told whole, but not if what was found may be hidden.
+    # One that is near by its meaning alone is shown whole, but not if what was found may be hidden.
     about = [line for line in lines if asked.share(line.text)]
     for line in about if about or HIDDEN in hit.text else lines:
         if not set(past).issuperset(line.ids):
@@ -135,7 +135,7 @@ _SHORTEST = 3
 
 
 def excerpt(text: str, asked: Iterable[str], most_chars: int) -> str:
-    """The text from where most of the asked words stand within so many characters, to its end.
+    """The text from where most of the asked words are close together, to its end.
 
     >>> excerpt("Many words came first. " * 9 + "The port is 5433.", ["port"], 60)
     '… came first. Many words came first. The port is 5433.'
@@ -178,7 +178,7 @@ class Asked:
         )
 
     def answering(self, text: str, heading: str = "") -> str:
-        """Of a list the items that answer best, with what stands around it; any other text as it is.
+        """Of a list the items that answer best, with the text around it; any other text as it is.
 
         If the words of the question are in the headings, all of it is asked for.
 

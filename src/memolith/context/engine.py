@@ -100,7 +100,7 @@ class Engine:
     def recall_in_time(
         self, question: str, limit: int, filters: Filters, seconds: float
     ) -> SearchResult:
-        """The same, but for at most so long; then nothing was found, and the warnings say why."""
+        """The same, with a deadline; after it nothing was found, and the warnings say why."""
         from memolith.context.deadline import in_time
         from memolith.results import SearchResult
 

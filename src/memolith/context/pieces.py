@@ -1,6 +1,6 @@
 """What a session start is made of, records, lines of summaries, list items and paragraphs; and which of them fit.
 
-A piece is shown whole or not at all. A summary is taken apart, because most of what it tells may stand
+A piece is shown whole or not at all. A summary is taken apart, because most of what it says may be
 somewhere else too, and because a part of it may be all there is room for. Layers share one budget: none
 starves another, and what one does not need goes to the rest.
 """
@@ -43,7 +43,7 @@ class Piece:
 
     @property
     def is_by_hand(self) -> bool:
-        """Whether it is no record, and nothing that a job made of records."""
+        """Whether it is neither a record nor made of records by a job."""
         return not self.record_id and not self.retells
 
 
@@ -140,7 +140,7 @@ def of_prose(
 
 
 def _of_stretch(stretch: str, value: float) -> Piece:
-    """A line that a job wrote, with the words of whoever said it; any other lines as they are."""
+    """A line that a job wrote, with the channel that said it; any other lines as they are."""
     fact = read_promoted(stretch) if TRAILER in stretch else None
     if fact is not None:
         name = short_id(fact.record_id)
@@ -191,7 +191,7 @@ def _compared(text: str) -> str:
 
 
 class Chosen(NamedTuple):
-    """What is shown of a layer, and how many of its pieces are told nowhere."""
+    """What is shown of a layer, and how many of its pieces are shown nowhere."""
 
     pieces: list[Piece]
     left_out: int
@@ -219,7 +219,7 @@ def choose(
 ) -> dict[str, Chosen]:
     """The pieces of each layer that fit into the budget together, in their own order.
 
-    What several layers tell is the first one's that has it itself, or else the first one's that
+    What several layers say is the first one's that has it itself, or else the first one's that
     retells it; if that has no room, whoever has.
     """
     layer_of = {piece: name for name, pieces in layers.items() for piece in pieces}

@@ -124,7 +124,7 @@ def _text(parts: Iterable[tuple[str, str]], left_out: str, *, by_hand: bool = Tr
 
 @dataclass(slots=True)
 class _Reader:
-    """Reads the layers; a record that stands in several files is part of one layer."""
+    """Reads the layers; a record that is in several files is part of one layer."""
 
     folder: Folder
     config: Config
@@ -161,7 +161,7 @@ class _Reader:
     def finds_secrets(self, chosen: Iterable[Piece]) -> bool:
         """Whether something that was chosen is a secret by the log of its day.
 
-        Summaries tell of many days. Only the logs of those that would be shown are looked at.
+        Summaries cover many days. Only the logs of those that would be shown are looked at.
         """
         before = len(self._secret)
         self._look_for_secrets(logs_around(piece.day for piece in chosen if piece.day))
@@ -222,7 +222,7 @@ class _Reader:
         return trust_in_file(record.provenance.channel, self.maker.external) == "external"
 
     def _window(self, path: str, chars: int) -> Window:
-        """As much of a file as has so many characters that may be shown, if it has so much."""
+        """The part of a file with this many characters that may be shown, if it has them."""
         try:
             return read_window(self.folder, path, chars, self._length)
         except MemolithError as error:

@@ -98,7 +98,7 @@ def turn_context(
 
 
 def _whole_turns(hits: Iterable[Hit], is_allowed: Callable[[Hit], bool]) -> Iterator[Hit]:
-    """The hits, those of the best turns with what the other side said: a question tells nothing alone."""
+    """The hits, those of the best turns with what the other side said: a question alone says nothing."""
     turns: set[Citation] = set()
     for hit in hits:
         sides = [hit]
@@ -256,7 +256,7 @@ class Known:
     """Texts, citations and record ids, as the caller gave them; a text may be a whole context."""
 
     def __init__(self, known: Iterable[str]) -> None:
-        """Anything may be given; what is no id and no citation is a text."""
+        """Anything may be given; what is neither an id nor a citation is a text."""
         ids: set[str] = set()
         self._places: dict[str, list[Citation]] = {}
         texts = list[str]()

@@ -1,6 +1,6 @@
 """The part of a memory file that a session start looks at: it never grows with the file.
 
-New records stand at the end, so it is read from there, as far as it fills the budget. Of a stretch before it
+New records are at the end, so it is read from there, as far as it fills the budget. Of a stretch before it
 only the records of protected categories are read, and of the beginning what a person wrote above the records.
 """
 
@@ -54,7 +54,7 @@ def read_window(
     chars: int,
     length: Callable[[Record], int] = lambda one: len(one.text),
 ) -> Window:
-    """The end of a file, until so many characters are found; one that does not exist is empty.
+    """The end of a file with this many characters; one that does not exist is empty.
 
     `length` says how many of them a record has.
     """
@@ -101,7 +101,7 @@ def _template_lines(data: bytes) -> int:
 
 
 def _paragraphs(lines: Sequence[bytes]) -> list[str]:
-    """What is no record, and none that is broken: it may have been meant to be secret."""
+    """What is neither a record nor a broken one: it may have been meant to be secret."""
     shown = (one for one in lines if not claims_to_be_record(one) and one.strip() != _STAND_IN)
     texts = (one.removeprefix(BOM).decode(errors="replace").rstrip() for one in shown)
     text = "\n".join("" if text == "---" else text for text in texts).strip("\n")

@@ -59,7 +59,7 @@ class EndpointEmbedder:
 
     @property
     def dimensions(self) -> int:
-        """How many numbers a vector has: the first answer tells."""
+        """How many numbers a vector has, by the first answer."""
         if not self._dimensions:
             self.embed([_ANY_TEXT])
         return self._dimensions
@@ -175,7 +175,7 @@ class EndpointEmbedder:
 
 
 def _vectors(answer: object) -> list[object]:
-    """The vectors in an answer, in the order of the texts; [] for what is no such answer."""
+    """The vectors in an answer, in the order of the texts; [] for any other answer."""
     match answer:
         case {"embeddings": list(vectors)}:
             return vectors
@@ -188,7 +188,7 @@ def _vectors(answer: object) -> list[object]:
 
 
 def _row(vector: object) -> Vectors | None:
-    """A vector of length 1; None for what is no vector, or holds what is no number."""
+    """A vector of length 1; None if it is not a vector of numbers."""
     if not isinstance(vector, list) or not 0 < len(vector) <= _MOST_DIMENSIONS:
         return None
     if not all(isinstance(value, int | float) for value in vector):

@@ -31,7 +31,7 @@ _FIRST_BYTE = 3  # the token of the byte 0; letters that have none are spelled i
 def open_table(dimensions: int) -> NDArray[np.float16]:
     """Map the table of token vectors: a safetensors file with one tensor of half floats.
 
-    Raises EmbeddingError unless each has so many numbers, and tokens are no more than can be spelled.
+    Raises EmbeddingError unless each has this many numbers and every token can be spelled.
     """
     table = _map_table(os.path.join(_folder(), _WEIGHTS))
     if table.ndim != 2 or table.shape[1] != dimensions or len(table) > WORD_START:

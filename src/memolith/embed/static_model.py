@@ -137,7 +137,7 @@ class StaticModel:
 
 
 def _with_room(vectors: Vectors, rows: int) -> Vectors:
-    """The same with at least so many rows; twice as many if they are too few."""
+    """The same with at least this many rows; twice as many if they are too few."""
     if rows <= len(vectors):
         return vectors
     grown = np.zeros((max(rows, 2 * len(vectors)), vectors.shape[1]), np.float32)
@@ -146,10 +146,10 @@ def _with_room(vectors: Vectors, rows: int) -> Vectors:
 
 
 def _weighed(vectors: NDArray[np.float16], tokens: NDArray[np.integer[Any]]) -> Vectors:
-    """The vectors of tokens, each by how much it tells.
+    """The vectors of tokens, each by its weight.
 
     Tokens are numbered as they were learned, the commonest first: the logarithm of the number is a
-    fair guess at how much a token tells, from nothing but the vocabulary.
+    fair guess at the weight of a token, from nothing but the vocabulary.
     """
     weighed: Vectors = vectors.astype(np.float32)
     weighed *= np.log(tokens + 1.0).astype(np.float32)[:, None]

@@ -380,7 +380,7 @@ class _Writer:
 
 
 class _Asked:
-    """The words of a question as values of the statement `rank`, with how much each term tells."""
+    """The words of a question as values of the statement `rank`, with the weight of each term."""
 
     def __init__(
         self,

@@ -164,7 +164,7 @@ def write_elsewhere(path: str, data: bytes, *, mode: int = FILE_MODE) -> None:
 
 
 def remove_elsewhere(path: str, folders: int = 0) -> None:
-    """Delete a file that belongs to no profile, and so many empty folders above it."""
+    """Delete a file that belongs to no profile, and this many empty folders above it."""
     with suppress(FileNotFoundError):
         os.unlink(path)
     with suppress(OSError):  # not empty: somebody else uses it
@@ -174,7 +174,7 @@ def remove_elsewhere(path: str, folders: int = 0) -> None:
 
 
 def append_hint(folder: Folder, path: str, data: bytes, *, older: str, most_bytes: int) -> None:
-    """Add a line to a log that may be lost: one write, unsynced, no lock; a full log starts anew.
+    """Add a line to a log that may be lost: one write, unsynced, no lock; a full log starts again.
 
     Only for machine state: two writers that find the log full at once may lose its older half.
     """

@@ -48,15 +48,15 @@ class Copy:
         if stamp is None:
             return Known()
         if self._read[0] != stamp:
-            told = json.loads(folder.read(_KNOWN) or b"{}")
-            files = {path: (tuple(at), pieces) for path, (at, pieces) in told["files"].items()}
-            self._read = stamp, Known(told["version"], files)
+            stored = json.loads(folder.read(_KNOWN) or b"{}")
+            files = {path: (tuple(at), pieces) for path, (at, pieces) in stored["files"].items()}
+            self._read = stamp, Known(stored["version"], files)
         return self._read[1]
 
     def note(self, folder: Folder, known: Known) -> None:
         """Both sides have this now."""
-        told = json.dumps({"version": known.version, "files": known.files})
-        atomic_write.write_private_file(folder, _KNOWN, told.encode())
+        stored = json.dumps({"version": known.version, "files": known.files})
+        atomic_write.write_private_file(folder, _KNOWN, stored.encode())
 
     def as_it_is(self, folder: Folder) -> Known:
         """The files as they are here, as the next version."""

@@ -132,9 +132,9 @@ def mark_after(old: Record, mark: Sensitivity | None, *, by_user: bool) -> Sensi
 
 
 def checked_record(draft: Record, title: str = "") -> Record:
-    """The record, secret if it holds a key or token known by its form; RefusedError for what is no record.
+    """The record, secret if it holds a key or token known by its form; RefusedError if it is not a record.
 
-    Its `warnings` say what was found. A password told in words is only a guess: it is not raised, but its writer is warned.
+    Its `warnings` say what was found. A password in words is only a guess: the mark stays, and the writer is warned.
     """
     from memolith.text.open_secrets import key_kinds, open_secrets
 

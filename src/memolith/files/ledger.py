@@ -343,7 +343,7 @@ def _normal(text: str) -> str:
 
 
 def tombstones(read: Callable[[str], bytes | None]) -> Iterator[Tombstone]:
-    """Everything that was forgotten; lines that are no tombstones are left alone."""
+    """Everything that was forgotten; other lines are left alone."""
     for line in (read(layout.TOMBSTONES) or b"").split(b"\n"):
         match readable_json(line):
             case {"id": str(record_id), "forgottenAt": str(when), **rest}:

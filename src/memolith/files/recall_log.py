@@ -91,20 +91,20 @@ def note_shown(root: str, hits: Sequence[Hit], question: str, surface: str, cloc
         plain = " ".join(question.lower().split()).encode(errors="surrogatepass")
         query = sha1(plain, usedforsecurity=False).hexdigest()[:12]
         words = asked.words_in(snippets)
-        told = [[*row, *shared] for row, shared in zip(rows, words, strict=True)]
-        _append(root, clock, {"query": query, "surface": surface, "hits": told})
+        listed = [[*row, *shared] for row, shared in zip(rows, words, strict=True)]
+        _append(root, clock, {"query": query, "surface": surface, "hits": listed})
 
 
 def receipt(hits: Sequence[Hit], question: str) -> str:
     """One line for the user on what an agent was handed, and why."""
     first = hits[:_MAX_IN_RECEIPT]
     words = _Asked(question).words_in(hit.text for hit in first)
-    told = [
+    named = [
         f"{hit.citation} ({' '.join(shared[:4]) or 'by meaning'})"
         for hit, shared in zip(first, words, strict=True)
     ]
-    more = f" and {len(hits) - len(told)} more" if len(hits) > len(told) else ""
-    return f"Handed over {counted(len(hits), 'memory', 'memories')}: {', '.join(told)}{more}."
+    more = f" and {len(hits) - len(named)} more" if len(hits) > len(named) else ""
+    return f"Handed over {counted(len(hits), 'memory', 'memories')}: {', '.join(named)}{more}."
 
 
 def note_used(root: str, place: Citation | None, record_id: str, clock: Clock) -> None:

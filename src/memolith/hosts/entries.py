@@ -34,7 +34,7 @@ def with_part(data: bytes | None, path: str, part: Part) -> bytes:
 
 
 def without_part(data: bytes, path: str, part: Part) -> bytes:
-    """The bytes of a file without our entries, whoever wrote them."""
+    """The bytes of a file without our entries."""
     return _changed(data, path, partial(_toml_without if _is_toml(path) else _json_without, part))
 
 

@@ -126,7 +126,7 @@ def _is_ours(path: str, is_kind: Callable[[int], bool]) -> bool:
 
 
 def _peer(sock: socket.socket) -> int:
-    """The user id of the process at the other end; -1 if the system does not tell."""
+    """The user id of the process at the other end; -1 if the system does not say."""
     if sys.platform == "linux":
         return int(
             struct.unpack("3i", sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))[1]

@@ -262,7 +262,7 @@ def quantise(vectors: Floats) -> Bytes:
 
 
 def normalised(vectors: Floats) -> Floats:
-    """Vectors of length 1; zeros stay zeros, and what is no number becomes zero."""
+    """Vectors of length 1; zeros stay zeros, and NaN becomes zero."""
     vectors = np.nan_to_num(vectors, nan=0.0, posinf=0.0, neginf=0.0)
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     return (vectors / np.where(lengths == 0, 1, lengths)).astype(np.float32)

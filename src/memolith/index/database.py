@@ -33,7 +33,7 @@ INSERT INTO meta VALUES ('epoch', abs(random() % 1000000000)), ('model', ' 256')
 
 CREATE TABLE files (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
-    path BLOB NOT NULL UNIQUE,  -- a file name may be no text
+    path BLOB NOT NULL UNIQUE,  -- a file name may not be text
     inode INTEGER NOT NULL, size INTEGER NOT NULL, mtime INTEGER NOT NULL,
     digest TEXT NOT NULL, flaws TEXT NOT NULL
 ) STRICT;
@@ -143,7 +143,7 @@ class Database:
     def operation(self, *, look: bool = True) -> Iterator[None]:
         """Do something with the database: raises only our errors, and gives up a damaged one.
 
-        Who has closed it, or uses it from two threads, opens it again: that is no damage.
+        A closed or misused connection is reopened; it is not damage.
         """
         try:
             if look and (self._is_closed or self._identities() != self._opened):
@@ -272,7 +272,7 @@ class Database:
         return self._replaced()
 
     def _identities(self) -> list[tuple[int, int] | None]:
-        """What tells whether the names of database, log and map still mean the same ordinary files."""
+        """What shows whether the names of database, log and map still mean the same ordinary files."""
         found: list[tuple[int, int] | None] = []
         for part in ("", "-wal", "-shm"):
             status = None
@@ -419,8 +419,8 @@ def unavailable(error: Exception, folder: str) -> IndexUnavailableError:
         # On a full disk SQLite opens for reading what it cannot open for writing, and says no more.
         reason = _NOT_NOW[apsw.FullError]
         hint = "Free some space; the memory itself is not touched by this."
-    told = f"The search index cannot be used: {reason[:1].lower()}{reason[1:]}."
-    return IndexUnavailableError(told, path=folder, hint=hint)
+    message = f"The search index cannot be used: {reason[:1].lower()}{reason[1:]}."
+    return IndexUnavailableError(message, path=folder, hint=hint)
 
 
 def _is_full(folder: str) -> bool:

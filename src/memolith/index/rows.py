@@ -276,7 +276,7 @@ def _even_number(record_id: str) -> int:
 
 
 def clean(text: str) -> str:
-    """The text as SQLite can keep it: half a surrogate pair is no character."""
+    """The text as SQLite can keep it: half a surrogate pair is not a character."""
     return text if text.isascii() else text.encode(errors="replace").decode()
 
 

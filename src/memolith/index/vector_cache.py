@@ -1,4 +1,4 @@
-"""Vectors that cost time or money, kept by the hash of their text: an index made anew asks for none.
+"""Vectors that cost time or money, kept by the hash of their text: a rebuilt index asks for none.
 
 A file of its own, apart from the index and its database. It may be deleted at any time.
 """

@@ -101,7 +101,7 @@ def erase_postings(db: apsw.Connection, keys: Keys) -> None:
 
 
 def idf(found: int, total: int) -> float:
-    """How much a term tells that so many of all have."""
+    """The weight (idf) of a term that `found` of `total` have."""
     return float(np.log1p((max(total - found, 0) + 0.5) / (found + 0.5)))
 
 

@@ -67,7 +67,7 @@ class Model:
                 self._is_default = False
                 self._embedder, self.problem = self.another(), ""
             except (EmbeddingError, ConfigError) as error:
-                self.problem = _told(error)
+                self.problem = _message(error)
                 if choose.is_local(self._config):
                     self._embedder, self._is_default = choose.choose_embedder(), True
         return self._embedder
@@ -88,11 +88,11 @@ class Model:
         try:
             choose.try_embedder(self._config, api_key(EMBED_KEY))
         except (EmbeddingError, ConfigError) as error:
-            return _told(error)
+            return _message(error)
         return ""
 
 
-def _told(error: EmbeddingError | ConfigError) -> str:
+def _message(error: EmbeddingError | ConfigError) -> str:
     return f"{error.message} {error.hint}".rstrip()
 
 
@@ -173,10 +173,10 @@ def _explained(sources: Sources, histories: Histories, chunk: Chunk) -> Chunk:
 
 
 class Background(threading.Thread):
-    """A thread that works until it is done, or told to stop: then it may still be at its last batch."""
+    """A thread that works until it is done or stopped: then it may still be at its last batch."""
 
     def __init__(self, work: Callable[[Callable[[], bool]], str], problem: str = "") -> None:
-        """`work` is given a function that tells whether it is to stop; it returns what went wrong.
+        """`work` gets a function that returns whether to stop; it returns what went wrong.
 
         Until then `problem` is what went wrong the last time.
         """
@@ -186,14 +186,14 @@ class Background(threading.Thread):
         self.problem = problem
 
     def run(self) -> None:
-        """Work; the next search tells what went wrong, and begins again."""
+        """Work; the next search reports what went wrong, and begins again."""
         try:
             self.problem = self._work(self._stopped.is_set)
         except MemolithError as error:
             self.problem = error.message
 
     def is_at_work(self) -> bool:
-        """Whether it works, and was not told to stop."""
+        """Whether it works, and was not stopped."""
         return self.is_alive() and not self._stopped.is_set()
 
     def stop(self) -> None:

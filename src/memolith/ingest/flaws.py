@@ -27,9 +27,12 @@ def without_noise(path: str, data: bytes, chunks: Sequence[Chunk]) -> tuple[list
 
 def flaw_warnings(flawed: Mapping[str, str]) -> tuple[str, ...]:
     """What is wrong with some files: of the first few in sentences, of others how many they are."""
-    told = [line for path in sorted(flawed)[:_MOST_NAMED] for line in flawed[path].split("\n")]
+    lines = [line for path in sorted(flawed)[:_MOST_NAMED] for line in flawed[path].split("\n")]
     more = len(flawed) - _MOST_NAMED
-    return (*told, *([f"And {more:,} more files like these: memolith doctor."] if more > 0 else ()))
+    return (
+        *lines,
+        *([f"And {more:,} more files like these: memolith doctor."] if more > 0 else ()),
+    )
 
 
 def _flaws(
@@ -42,7 +45,7 @@ def _flaws(
     if noise:
         passages = "1 passage of it is" if noise == 1 else f"{noise:,} passages of it are"
         part = passages if readable else "it is"
-        yield f"{shown} is no UTF-8 text; {part} left out of search."
+        yield f"{shown} is not UTF-8 text; {part} left out of search."
     if line := _odd_line(data, readable):
         yield (
             f"{shown} line {line} is not UTF-8, so its words with other letters"

@@ -205,7 +205,7 @@ class OpenIndex:
             self.retry(lambda: self._sync(None, self._patience()))
 
     def sync_for_search(self, roots: Roots, seconds: float) -> tuple[str, ...]:
-        """Index what changed, for about so long; returns warnings.
+        """Index what changed, for about this long; returns warnings.
 
         An index that cannot be written is searched as it is.
         """
@@ -328,7 +328,7 @@ class OpenIndex:
         return (f"{refused_chunks(refused)}.",) if refused else ()
 
     def _patience(self, seconds: float = math.inf) -> Patience:
-        """That of a search, which waits at most so long for files and does not wait for a slow model."""
+        """That of a search, which waits at most this long for files and does not wait for a slow model."""
         embedding_seconds = 0.0 if self._background.is_at_work() else _MAX_EMBEDDING_SECONDS
         return Patience(clocks.monotonic() + seconds, max(0.0, min(embedding_seconds, seconds)))
 

@@ -23,8 +23,8 @@ RACY = -1  # the time in the stamp of a file that was indexed too soon after it 
 class Sources:
     """Where a sync reads from, and how files are cut: by which days and zone, and how long.
 
-    What was cut otherwise is cut again. The zone stands behind the digest of a file. Where none is set it is
-    the system's, whichever that is: processes that are told different ones would cut everything by turns.
+    What was cut otherwise is cut again. The zone follows the digest of a file. Where none is set it is
+    the system's, whichever that is: processes with different zones would cut everything by turns.
     """
 
     roots: Roots

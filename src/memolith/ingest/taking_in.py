@@ -196,7 +196,7 @@ def prepare(
 
 
 def _terms(chunk: Chunk) -> Terms:
-    """How often a chunk says each term; what stands above or around it counts less."""
+    """How often a chunk says each term; what is above or around it counts less."""
     terms: dict[str, float] = dict(term_counts(chunk.text[:MOST_CHARS]))
     titles = term_counts(f"{chunk.heading[:MOST_CHARS]}\n{chunk.around}")
     for term, count in titles.items():
@@ -221,8 +221,8 @@ def embed(
     try:
         rows = normalised(embedder.embed(texts))
     except EmbeddingError as error:
-        told = f"{error.message} {error.hint}".rstrip()
-        warnings.append(f"{told} New text is found by words only for now.")
+        message = f"{error.message} {error.hint}".rstrip()
+        warnings.append(f"{message} New text is found by words only for now.")
         return [None] * len(chunks)
     if not embedder.is_remote:
         return list(rows)

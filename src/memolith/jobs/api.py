@@ -171,7 +171,7 @@ class Jobs:
         `turns` is a list of messages (`role` and `content`, or as JSON), lines of JSON, or text with "User:" and
         "Assistant:". The metadata of a record says who said it (`said_by`); a text that is not surely the
         user's is trusted as an agent's. Set `include_secret` to false for a caller that may not see secret
-        records: `known` would tell it what they say.
+        records: `known` would show it what they say.
         """
         chat = read_chat(turns)
         job = FlushJob(self.store, chat, self.channel, session, include_secret=include_secret)
@@ -226,7 +226,7 @@ class Jobs:
     def diff(self, job: str | JobReport, *, include_secret: bool = False) -> str:
         """What a job changed, or what a dry run or a proposal would change, in lines that people read.
 
-        A line stands for each secret record, unless asked for.
+        Secret records are placeholder lines, unless asked for.
         """
         changes = (job if isinstance(job, JobReport) else self.show(job)).changes
         with self.store.existing() as folder:

@@ -146,7 +146,7 @@ def decline_proposal(store: Store, job_id: str, kinds: Kinds) -> JobReport:
 def undo_job(
     store: Store, job_id: str, check: Callable[[JobReport], None], kinds: Kinds
 ) -> JobReport:
-    """Take back what a job changed, byte for byte; what was written since stays, and is told.
+    """Take back what a job changed, byte for byte; what was written since stays, and is reported.
 
     `check` raises if the caller may not undo this job.
     The report that is kept has all changes, the one that is returned those whose files it put back.
@@ -158,8 +158,8 @@ def undo_job(
         files = _put_back(transaction, report, now, stamps)
         backup = _save(folder, now, f"undo-{report.job}", store.clock)
         # The warnings of before were about what is taken back.
-        told = (_kept_lines(one, now[one.path], files[one.path]) for one in report.changes)
-        undo = replace(report, status="undone", warnings=tuple(filter(None, told)), backup=backup)
+        kept = (_kept_lines(one, now[one.path], files[one.path]) for one in report.changes)
+        undo = replace(report, status="undone", warnings=tuple(filter(None, kept)), backup=backup)
         names = _covered(report, kinds)
         note_undone(transaction, report.job, names)
         if report.job in kinds:

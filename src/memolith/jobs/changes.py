@@ -170,7 +170,7 @@ def lost_lines(before: bytes, after: bytes, archive: bytes) -> set[bytes]:
 def not_yet_archived(archive: bytes, lines: Iterable[bytes]) -> bytes:
     """The lines, without those that a power cut between archive and MEMORY.md left there already.
 
-    They can only stand at the archive's very end, so that is all we look at.
+    They can only be at the archive's very end, so that is all we look at.
     """
     whole = [line if line.endswith(b"\n") else line + b"\n" for line in lines]
     known = set(archive[-sum(map(len, whole)) :].split(b"\n"))

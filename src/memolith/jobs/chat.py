@@ -88,7 +88,7 @@ def read_chat(turns: str | Sequence[Mapping[str, object]]) -> Chat:
     if broken:
         warnings.append(f"{broken} of {len(values) + broken} lines are broken JSON.")
     if others:
-        warnings.append(f"{others} of {counted(len(values), 'entry', 'entries')} are no messages.")
+        warnings.append(f"{others} of {counted(len(values), 'entry', 'entries')} are not messages.")
     return Chat(messages, tuple(warnings))
 
 
@@ -97,7 +97,7 @@ def _checked(turns: object) -> list[object]:
     listed = list(turns) if isinstance(turns, list | tuple) else [turns]
     for number, one in enumerate(listed, start=1):
         if not isinstance(one, dict):
-            message = f"Message {number} of {len(listed)} is no message but {type(one).__name__}: nothing was saved."
+            message = f"Message {number} of {len(listed)} is not a message but {type(one).__name__}: nothing was saved."
             raise RefusedError(message, hint=_HAND_OVER)
     return listed
 

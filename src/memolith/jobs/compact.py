@@ -188,7 +188,7 @@ class CompactJob(Job[CompactPlan]):
             return "a line that is protected, recent, secret or no record would have gone"
         added = _records(came)
         if len(added) != len(came) or any(one.category != "compaction" for one in added):
-            return "a line that is no summary would have come"
+            return "a line that is not a summary would have come"
         return "" if len(added) <= len(removed) else "there would be more records than before"
 
     @staticmethod
@@ -203,11 +203,13 @@ class CompactJob(Job[CompactPlan]):
         sources = statements_of(records, self._now, day_of, self._seen.ledger())
         # Words of strangers are not sent: what they say to a model is not for it.
         is_sent = group.trust != "external"
-        told, by_model = writer.write(sources, group.max_chars, may_be_sent=is_sent)
+        lines, by_model = writer.write(sources, group.max_chars, may_be_sent=is_sent)
         summary = None
-        if told and not group.retired:  # of nothing but small talk there is nothing to say
-            summary = summary_record(group, records, told, day_of, self._archive, by_model=by_model)
-        return _Written(group=group, statements=told, summary=summary)
+        if lines and not group.retired:  # of nothing but small talk there is nothing to say
+            summary = summary_record(
+                group, records, lines, day_of, self._archive, by_model=by_model
+            )
+        return _Written(group=group, statements=lines, summary=summary)
 
     def _memory(self, written: Iterable[_Written]) -> Change | None:
         edits = Edits(self._path, self._seen.read(self._path))

@@ -176,14 +176,14 @@ def plan_compaction(data: bytes, scope: Scope, day_of: Callable[[datetime], date
 
 
 def describe(group: Group, *, is_empty: bool = False) -> str:
-    """What becomes of whose records, for people; `is_empty` if there is nothing to tell of them."""
+    """What becomes of whose records, for people; `is_empty` if there is nothing to summarise."""
     week_of = "of " if LEVELS[group.level] == "week" else ""
     period = f"{LEVELS[group.level]} {week_of}{group.period}"
     goes_to = "one summary"
     if group.retired:
         goes_to = "the archive only" if group.trust == "external" else "LONGMEMORY.md only"
     if is_empty:
-        goes_to = "the archive only: nothing to tell of them"
+        goes_to = "the archive only: nothing to summarise"
     return f"{period}: {counted(len(group.entries), 'record')} {_WHOSE[group.trust]} → {goes_to}"
 
 
@@ -233,7 +233,7 @@ def period_of(day: date, level: int) -> str:
 def _groups(entries: Sequence[Entry], fixed: Size, goal: Size, today: date) -> tuple[Group, ...]:
     """The groups of which the lines change, with the room for their texts; what does not fit retires.
 
-    The newest are told at length, the words of strangers last.
+    The newest get the most room, the words of strangers the least.
     """
     records, chars = goal.records - fixed.records, goal.chars - fixed.chars
     groups = _by_period(entries, today)

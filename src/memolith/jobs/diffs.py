@@ -21,7 +21,7 @@ def diff(
 ) -> Iterator[str]:
     """Lines that begin with `-` where text goes, `+` where it comes, `~` where only its marks change.
 
-    A line stands for each secret record, unless asked for. Files that people read come first,
+    Secret records are placeholder lines, unless asked for. Files that people read come first,
     archives last. `ledger` is that of the files they are in.
     """
     for change in sorted(changes, key=lambda one: one.archive):

@@ -59,7 +59,7 @@ def examine(
     """Run every check, worst findings first; with `fix`, mend and then look again.
 
     `copy_linked` replaces files that have a second name, too: they may hold words of somebody else.
-    `index` says how the index is, and makes it anew. Without `scan` no statements are compared.
+    `index` says how the index is, and rebuilds it. Without `scan` no statements are compared.
     """
     subject = look_at(store, *index)
     mended, failed = list[str](), list[Check]()

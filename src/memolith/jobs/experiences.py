@@ -235,7 +235,7 @@ def _experience(record: Record, text: str, source: str) -> Record:
 
 
 def _from_turns(data: bytes) -> Iterator[Record]:
-    """What a person stated: decisions, wishes, what is open. Questions and small talk tell nothing."""
+    """What a person stated: decisions, wishes, what is open. Questions and small talk are left out."""
     for turn in filter(None, map(parse_turn, data.split(b"\n"))):
         said = Record(
             id="", text="", category="turn", session=turn.chat, created=turn.created,

@@ -133,7 +133,7 @@ class Files:
     def diff(self, name: str, *, include_secret: bool = False) -> str:
         """What restoring a backup would change, in lines that people read.
 
-        A line stands for each secret record, unless asked for. Newer records would stay.
+        Secret records are placeholder lines, unless asked for. Newer records would stay.
         """
         with self._store.existing() as folder:
             found = [
@@ -292,7 +292,7 @@ def _newer_lines(
 ) -> list[bytes]:
     """The lines of records and turns that were acknowledged after the backup.
 
-    The time of a record does not tell: it may be of the past. A record that an older backup holds was
+    The time of a record does not decide: it may be of the past. A record that an older backup holds was
     removed before this one was taken, as when one restore takes back another.
     """
     back = dict(_entries(path, restored))
@@ -312,7 +312,7 @@ def _is_summary_of(line: bytes, ids: set[str]) -> bool:
 
 
 def _entries(path: str, data: bytes) -> Iterator[tuple[str | bytes, bytes]]:
-    """What stands for a record or a turn in the file, and its whole line."""
+    """The key of a record or a turn in the file, and its whole line."""
     if path == layout.CONVERSATIONS:
         yield from ((line, line + b"\n") for line in data.split(b"\n") if line.strip())
     elif path.endswith(".md"):

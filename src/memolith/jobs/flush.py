@@ -223,13 +223,13 @@ class FlushJob(Job[FlushPlan]):
     def __init__(
         self, store: Store, chat: Chat, channel: str, session: str, *, include_secret: bool
     ) -> None:
-        """`channel` is that of whoever hands the chat over."""
+        """`channel` is that of the caller."""
         super().__init__(store)
         self._chat, self._channel = chat, channel
         self._session, self._include_secret = session, include_secret
 
     def plan(self, snapshot: Snapshot | None) -> FlushPlan:
-        """What is worth a record, and was neither known, forgotten nor undone; there may be no memory yet."""
+        """What deserves a record, and was neither known, forgotten nor undone; there may be no memory yet."""
         findings = list(extract(self._chat.messages))
         known = self._known(findings, snapshot)
         forgotten = {stone.digest: stone for stone in tombstones(snapshot.read)} if snapshot else {}

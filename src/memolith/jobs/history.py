@@ -28,7 +28,7 @@ FOLDERS = (layout.JOBS_FOLDER, layout.PROPOSALS_FOLDER)
 _STATUSES: tuple[JobStatus, ...] = get_args(JobStatus)
 MAX_REPORTS = 200  # of jobs; older jobs cannot be undone
 _NO_LAST: dict[JobStatus | None, str] = {
-    "done": "There is no job to undo: none has changed anything, or each was undone already.",
+    "done": "Nothing to undo: no job has changed anything, or each was undone already.",
     "proposed": "No proposal waits for your answer.",
 }
 _TIME = len("20261115T030000.000Z")  # an id begins with it

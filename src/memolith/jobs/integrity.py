@@ -1,6 +1,6 @@
 """The integrity scan: contradictions, stale and double records, broken citations, secrets in the open.
 
-Findings only, each with a command that does no harm as it stands; nothing is ever changed.
+Findings only, each with a command that is safe to copy; nothing is ever changed.
 """
 
 from __future__ import annotations

@@ -77,7 +77,7 @@ class Snapshot:
         return {path: snap(data) for path, (data, _) in self._seen.items() if _is_memory(path)}
 
     def require_unchanged(self, changes: Iterable[Change]) -> None:
-        """Raise FileChangedError if a file that was read no longer says what these changes tell."""
+        """Raise FileChangedError if a file that was read no longer says what these changes quote."""
         listed = memory_files(self._folder) if self._listed is not None else ()
         changed: dict[str, Snapped] = {}
         for path in filter(_is_memory, dict.fromkeys((*self._seen, *listed))):
@@ -99,18 +99,18 @@ def require_unchanged(
 def _require_as_read(
     folder: Folder, read: Mapping[str, Snapped], changes: Iterable[Change]
 ) -> None:
-    """A file may have grown, unless a new line replaces or hides a record that would be told."""
-    told: set[str] | None = None
+    """A file may have grown, unless a new line replaces or hides a record that would be shown."""
+    sources: set[str] | None = None
     for path, seen in read.items():
         data = folder.read(path) or b""
         if not begins_with(data, seen):
             raise not_as_planned(path)
         if len(data) > seen.size:
-            if told is None:
-                told = set().union(*map(sources_of, inserted_lines(changes)))
+            if sources is None:
+                sources = set().union(*map(sources_of, inserted_lines(changes)))
             facts = facts_in(path, data[seen.size :])
             gone = facts.secret.union(one.supersedes for one in facts.records if one.supersedes)
-            if not told.isdisjoint((*gone, *map(short_id, gone))):
+            if not sources.isdisjoint((*gone, *map(short_id, gone))):
                 raise not_as_planned(path)
 
 

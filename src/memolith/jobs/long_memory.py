@@ -97,8 +97,8 @@ def your_lines(data: bytes) -> Iterator[bytes]:
 
 
 def _encode(month: str, text: str, yours: bytes = b"") -> bytes:
-    told = f"{text}\n" if text else ""
-    begin = f"<!-- memolith:summary {month} -->\n## Summary ({month})\n\n{told}"
+    body = f"{text}\n" if text else ""
+    begin = f"<!-- memolith:summary {month} -->\n## Summary ({month})\n\n{body}"
     return begin.encode(errors="replace") + yours + b"<!-- /memolith:summary -->\n\n"
 
 

@@ -128,7 +128,7 @@ def _driver(root: str) -> str:
 
 
 def git(command: Sequence[str], folder: str, *, check: bool = True) -> bytes:
-    """What git prints; if it fails, RefusedError, or nothing where that is no error."""
+    """What git prints; if it fails, RefusedError, or nothing if that is not an error."""
     try:
         return subprocess.run(  # noqa: S603 - arguments of our own
             command,

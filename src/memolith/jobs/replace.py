@@ -43,7 +43,7 @@ def version_of(data: bytes | None) -> str:
 
 
 def require_version(seen: Seen, given: str | None) -> None:
-    """Refuse to replace a file that is not what was read; "" stands for no file, None for any."""
+    """Refuse to replace a file that is not what was read; "" means no file, None any."""
     if given is not None and given != seen.version:
         is_new = not given
         what = "exists already" if is_new else "is not what was read: somebody has changed it since"

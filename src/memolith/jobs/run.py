@@ -72,7 +72,7 @@ def run_unattended(store: Store, name: str, work: Callable[[], JobReport]) -> Jo
 
 
 def unforeseen(step: Callable[[], object]) -> Exception | None:
-    """Do a step of what runs unattended; an error is returned, to be told, and ends nothing."""
+    """Do a step of what runs unattended; an error is returned, to be reported, and ends nothing."""
     try:
         step()
     except Exception as error:  # noqa: BLE001 - a schedule that nobody watches must go on, and say so
@@ -105,7 +105,7 @@ def _run_alone(job: Job[P], folder: Folder, report: JobReport) -> JobReport:
 
 
 def _until_unchanged(attempt: Callable[[], JobReport], most: int) -> JobReport:
-    """Try again, so many times at most, if somebody edited the files meanwhile."""
+    """Try again, a few times, if somebody edited the files meanwhile."""
     for _ in range(most - 1):
         with suppress(FileChangedError):
             return attempt()
@@ -200,11 +200,13 @@ def apply_proposal(store: Store, job_id: str, kinds: Kinds) -> JobReport:
         except FileChangedError as error:
             changed = error
     planned = run_job(job)
-    told, hint = "Nothing is left of it, so it was withdrawn.", ""
+    outcome, hint = "Nothing is left of it, so it was withdrawn.", ""
     if planned.status == "proposed":
-        told = f"It was planned again: {planned.id}"
+        outcome = f"It was planned again: {planned.id}"
         hint = f"Read it: memolith jobs diff {planned.id}; then: memolith jobs apply {planned.id}"
-    raise FileChangedError(f"{changed.message} {told}", path=changed.path, hint=hint) from changed
+    raise FileChangedError(
+        f"{changed.message} {outcome}", path=changed.path, hint=hint
+    ) from changed
 
 
 def _propose(job: Job[P], report: JobReport, require: Check) -> JobReport:

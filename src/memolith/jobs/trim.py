@@ -18,7 +18,7 @@ _NO_LIMIT = "no limit is set: see trim.max_records and trim.max_chars"
 
 @dataclass(frozen=True, slots=True)
 class Trimming:
-    """Which lines go to the archive, in file order, of so many records; or why none does."""
+    """Which lines go to the archive, in file order, of how many records; or why none does."""
 
     archived: tuple[Line, ...]
     records: int

@@ -49,7 +49,7 @@ class Approvals(Plain):
 
 
 def holds_memory(root: str) -> bool:
-    """Whether there is a memory in this folder, whoever made it."""
+    """Whether there is a memory in this folder, of any owner."""
     marks = (PROFILE_FILE, layout.ROOT_MEMORY, layout.NESTED_MEMORY, STATE_FOLDER)
     return any(os.path.lexists(os.path.join(root, mark)) for mark in marks)
 

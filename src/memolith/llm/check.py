@@ -61,7 +61,7 @@ class CheckedWriter:
     ) -> tuple[Sequence[Statement], bool]:
         """The summary lines of these statements, oldest first, and whether the model wrote any of it.
 
-        The rules tell of what the lines of the model leave out.
+        The rules add what the lines of the model leave out.
         """
         is_asked = self.is_model and may_be_sent and self._useless < _MAX_USELESS_ANSWERS
         taken = self._of_model(statements, max_chars) if is_asked else []

@@ -43,11 +43,11 @@ class Rules:
         pieces = _pieces(statements)
         room, chosen, begun = max_chars, set[int](), set[tuple[str, ...]]()
         for place in _in_order_of_choice(pieces):
-            told = pieces[place][0]
-            cost = len(told.text) + (1 if told.ids in begun else _BESIDE)
+            statement = pieces[place][0]
+            cost = len(statement.text) + (1 if statement.ids in begun else _BESIDE)
             if cost <= room:
                 chosen.add(place)
-                begun.add(told.ids)
+                begun.add(statement.ids)
                 room -= cost
         kept = sorted((pieces[place][0] for place in sorted(chosen)), key=lambda one: one.day)
         groups = [list(group) for _, group in groupby(kept, lambda one: (one.ids, one.day))]
@@ -60,13 +60,13 @@ def _pieces(statements: Sequence[Statement]) -> list[tuple[Statement, float]]:
 
     The same words twice are one piece of several records, dated when last said.
     """
-    told = [(one, list(_sentences(one.text))) for one in statements]
-    by_day = sorted(told, key=lambda one: one[0].day)
+    parted = [(one, list(_sentences(one.text))) for one in statements]
+    by_day = sorted(parted, key=lambda one: one[0].day)
     last = {fold(text): one.day for one, said in by_day for text in said}
     known: dict[object, tuple[Statement, float]] = {}
-    for one, said in told:
+    for one, said in parted:
         added = _BY_CATEGORY.get(one.category, 0.0)
-        # What was said again is told with the record that says it last.
+        # What was said again is kept with the record that says it last.
         new = [text for text in said if last[fold(text)] <= one.day and importance(text) > 0]
         for text in _texts(new):
             value = max(map(importance, sentences(text)), default=0.0)
@@ -104,7 +104,7 @@ def _leans(sentence: str, before: str) -> bool:
 
 
 def _in_order_of_choice(pieces: Sequence[tuple[Statement, float]]) -> list[int]:
-    """The places of what matters first, then what tells something, then the rest; each part of the time has its turn.
+    """The places of what matters first, then what says something, then the rest; each part of the time has its turn.
 
     More of one pattern comes last: thirty appointments do not crowd out what was said once.
     """
@@ -127,7 +127,7 @@ def _in_order_of_choice(pieces: Sequence[tuple[Statement, float]]) -> list[int]:
 
 
 def _pattern(text: str) -> tuple[str, ...]:
-    """The first words of a sentence that are no names and no numbers: what it has of its kind."""
+    """The first words of a sentence that are neither names nor numbers: its kind."""
     words = [word.strip(".,;:!?()[]\"'") for word in text.split()]
     return tuple([word for word in words if word.isalpha() and word.islower()][:_PATTERN_WORDS])
 

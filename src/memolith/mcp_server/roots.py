@@ -1,4 +1,4 @@
-"""Which memory, when nobody named one: that of the folder the client works in, which it tells us.
+"""Which memory, when nobody named one: that of the folder that the client reports as its workspace.
 
 A client may start us anywhere. Its roots then replace the current folder, and the usual rules find the
 memory: a folder that the user has not approved leads to the default memory. Clients before 2026-07-28
@@ -68,8 +68,8 @@ class ClientRoots:
             return types.ListResourcesResult(resources=[]) if ctx.method == _FILES else None
         self._settled = True  # unless the roots change meanwhile
         try:
-            told = (sent.input_responses or {}).get(_KEY) if is_modern(ctx) else await _asked(ctx)
-            roots = told.roots if isinstance(told, types.ListRootsResult) else []
+            answer = (sent.input_responses or {}).get(_KEY) if is_modern(ctx) else await _asked(ctx)
+            roots = answer.roots if isinstance(answer, types.ListRootsResult) else []
             if folder := next(filter(os.path.isdir, map(_folder, roots)), ""):
                 await self._serve(folder)
         except (

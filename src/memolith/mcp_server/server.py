@@ -238,7 +238,7 @@ def _progress(context: Context, cancelled: threading.Event) -> Progress:
             raise CallCancelledError
         if done > far and (done == total or monotonic() - last >= _PROGRESS_SECONDS):
             last, far = monotonic(), done
-            told = context.session.report_progress(done, total)
-            asyncio.run_coroutine_threadsafe(told, loop).result()
+            sending = context.session.report_progress(done, total)
+            asyncio.run_coroutine_threadsafe(sending, loop).result()
 
     return tell

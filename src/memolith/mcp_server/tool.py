@@ -264,12 +264,12 @@ def reply(
     The values say that they are quotations, and none can pretend to be a fence; those in `fenced` have one.
     """
     # They are outside the fence, and may hold names that others chose.
-    told = [quoted_line(warning, MAX_WARNING) for warning in warnings]
-    lines = *(f"Warning: {warning}" for warning in told), text
+    quoted = [quoted_line(warning, MAX_WARNING) for warning in warnings]
+    lines = *(f"Warning: {warning}" for warning in quoted), text
     values = {name: value if name in fenced else _quoted(value) for name, value in content.items()}
     return types.CallToolResult(
         content=[types.TextContent(text=whole("\n".join(lines)))],
-        structured_content={"notice": NOTICE, **values, "warnings": told},
+        structured_content={"notice": NOTICE, **values, "warnings": quoted},
     )
 
 

@@ -65,7 +65,7 @@ class RequestError(MemolithError):
     """A request that is refused before any memory is asked; it has a status of its own."""
 
     def __init__(self, status: int, kind: str, message: str, hint: str = "") -> None:
-        """Take what the caller is told."""
+        """Take the message for the caller."""
         super().__init__(message, hint=hint)
         self.status = status
         self.kind = kind
@@ -118,7 +118,7 @@ def error_answer(
 
 
 def detail_of(error: Exception, root: str) -> dict[str, str]:
-    """What the caller is told, commands for this folder; of a bug, nothing but that it was one."""
+    """The message for the caller, with commands for this folder; of a bug, only that it was one."""
     if not isinstance(error, MemolithError):
         return {"kind": "bug", "message": "The server failed.", "hint": "Its log says how."}
     hint = leading_to(root, error.hint) if root else error.hint

@@ -1,4 +1,4 @@
-"""What the server tells about itself: events as they happen, and counters for Prometheus."""
+"""What the server reports about itself: events as they happen, and counters for Prometheus."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Metrics:
         self._seconds.labels(route).observe(seconds)
 
     def percentiles(self) -> dict[str, tuple[int, float, float]]:
-        """Requests, median and 95th percentile in seconds of each route, as its buckets tell them."""
+        """Requests, median and 95th percentile in seconds of each route, by its buckets."""
         (family,) = self._seconds.collect()
         counts: dict[str, list[tuple[float, float]]] = {}
         for sample in family.samples:

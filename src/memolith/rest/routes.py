@@ -1,7 +1,7 @@
 """The routes of `/api/v1`: a table of methods of `Memory`.
 
 The body or query of a route is made from the signature of its method, its answer from the return type,
-its description from the docstring. What is no method yet is a function here, with `memory` as its first argument.
+its description from the docstring. What is not a method yet is a function here, with `memory` as its first argument.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ def run_job(
 
 
 def diff_job(memory: Memory, job_id: str, include_secret: bool = False) -> JobDiff:
-    """What a job changed, or a proposal would change; a line stands for each secret record."""
+    """What a job changed, or a proposal would change; secret records are placeholder lines."""
     job = memory.jobs.show(job_id)
     return JobDiff(id=job.id, diff=memory.jobs.diff(job, include_secret=include_secret))
 
@@ -271,8 +271,8 @@ def _endpoint(route: Route) -> Callable[..., object]:
             result = _as_sent(result, given)
             response.status_code = 200 if result.reused or not route.creates else 201
         answer: Any = {route.key: plain_value(result)} if route.key else result.to_dict()
-        for told in answer.get("checks") or answer.get("findings") or ():
-            told["hint"] = told["hint"] and leading_to(memory.root, told["hint"])
+        for entry in answer.get("checks") or answer.get("findings") or ():
+            entry["hint"] = entry["hint"] and leading_to(memory.root, entry["hint"])
         return answer
 
     in_path = re.findall(r"\{(\w+)\}", route.path)

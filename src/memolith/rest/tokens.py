@@ -36,7 +36,7 @@ class Limits(Plain):
 
 @dataclass(frozen=True, slots=True)
 class Grant(Plain):
-    """That whoever shows a token may use a profile."""
+    """That the holder of a token may use a profile."""
 
     profile: str
     digest: str = field(repr=False)  # of the token
@@ -71,7 +71,7 @@ class Grants:
         self._known: dict[str, Grant] = {}
 
     def of(self, token: str) -> Grant | None:
-        """The grant of whoever shows this token."""
+        """The grant of the holder of this token."""
         now = stamp_of(os.stat(self.path)) if os.path.exists(self.path) else None
         if now != self._seen:
             self._known = {one.digest: one for one in read_grants(self.path)}

@@ -69,7 +69,7 @@ class Candidates:
 
     @classmethod
     def of(cls, signals: Signals, score: Floats, *, votes: int = 0) -> Candidates:
-        """Candidates on which nobody has voted; they have so many votes of 0."""
+        """Candidates without votes yet: `votes` zeros each."""
         none, unknown = np.zeros(len(score)), np.empty(len(score), object)
         return cls(
             signals=signals,
@@ -102,7 +102,7 @@ class Candidates:
         return replace(self, signals=signals, why={}, **columns)
 
     def scored(self, score: Floats, why: Mapping[str, Column]) -> Candidates:
-        """The same with other scores, where they stand: who needs an order asks for it."""
+        """The same with other scores, in the same order."""
         return replace(self, score=score, why=why)
 
     def best(self) -> NDArray[np.intp]:
@@ -193,7 +193,7 @@ def fuse(signals: Signals, k: int = RRF_K) -> Candidates:
 
 
 def without_copies(signals: Signals) -> Signals:
-    """A record that stands in several files, once: no copy made of it if possible, and what was written last.
+    """A record that is in several files, once: no copy made of it if possible, and what was written last.
 
     It has the best of their ranks, and those behind it move up.
     """

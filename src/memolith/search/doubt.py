@@ -2,8 +2,8 @@
 
 Something is always nearest. Neither of two signs is enough to tell it apart: good answers share no word
 with the question, and what is about something else shares some, or comes near by chance. Together they are
-better: how much nearer the nearest is than of so many chunks one would be by chance, and how much of what
-the question says stands in the first hit, each word by how rare it is here, and one that stands nowhere most
+better: how much nearer the nearest is than one of this many chunks would be by chance, and how much of what
+the question says is in the first hit, each word by how rare it is here, and one that is nowhere most
 of all. How often that errs is in benchmarks/README.md.
 """
 
@@ -69,7 +69,7 @@ def _nearness(found: Nomination, near: float) -> float:
 
 
 def _held(plan: QueryPlan, hits: Candidates, at: int) -> list[float]:
-    """Which words of the question stand in a hit, in either language; other names are less."""
+    """Which words of the question are in a hit, in either language; other names are less."""
     terms = term_counts(hits.texts[at]).keys() | term_counts(hits.chunks[at].heading).keys()
     held = [max([word[term] for term in terms & word.keys()], default=0.0) for word in plan.words]
     return [1.0 if weight >= TRANSLATION else weight for weight in held]
@@ -92,7 +92,7 @@ def not_said(plan: QueryPlan, found: Nomination, hits: Candidates) -> Iterator[s
 
 
 def nowhere(chunks: int) -> float:
-    """How rare a word is that stands in none of so many chunks, or hardly less."""
+    """How rare a word is that is in none of this many chunks, or hardly less."""
     return math.log1p((chunks + 0.5) / 0.5) - 1e-6
 
 
@@ -108,9 +108,9 @@ has_digit = re.compile(r"\d").search
 
 
 def exactness(rarity: Mapping[str, float], chunks: int, names: Collection[str] = ()) -> float:
-    """How far words that only are themselves decide, from 0 to 1: by their share in what is told.
+    """How far words that only are themselves decide, from 0 to 1: by their share of the question.
 
-    So are first names. One word with digits among much else changes little. One that is in none of so many chunks finds
+    So are first names. One word with digits among much else changes little. One that is in none of the chunks finds
     nothing, and takes nothing from the meaning.
 
     >>> exactness({"shipped": 1.0, "v2.1": 3.0}, 100), exactness({"sup4821": 5.4}, 100)

@@ -30,7 +30,7 @@ def make_filters(  # noqa: PLR0913 - each names one thing a hit must satisfy
     include_secret: bool = False,
     as_of: Day | None = None,
 ) -> Filters:
-    """The filters; raises RefusedError for what is no day or path.
+    """The filters; raises RefusedError for anything that is not a day or path.
 
     `relative_path` names an absolute path as the index does.
     """

@@ -75,21 +75,21 @@ def _compared(
 ) -> tuple[Vectors, Vectors]:
     """What passages are compared with, as directions: the whole question, and its telling words by tokens.
 
-    And how much each of them tells; the whole nothing.
+    And the weight of each of them; the whole has none.
     """
     stretches = in_english(question.split(maxsplit=_MOST_STRETCHES)[:_MOST_STRETCHES])
     read = [np.frombuffer(one, "<u2") & _TOKEN for one in model.spell([[s] for s in stretches])]
-    told: dict[int, float] = {}
+    weights: dict[int, float] = {}
     for stretch, tokens in zip(stretches, read, strict=True):
         rarest = max([rarity.get(word, 0.0) for word in words(stretch)], default=0.0)
         for token in tokens.tolist() if rarest else ():
-            told[token] = max(rarest / len(tokens), told.get(token, 0.0))
-    best = sorted(told, key=lambda token: -told[token])[:_MOST_TOKENS]
+            weights[token] = max(rarest / len(tokens), weights.get(token, 0.0))
+    best = sorted(weights, key=lambda token: -weights[token])[:_MOST_TOKENS]
     every = np.concatenate([np.array(best, np.uint16), *read])
     directions, lengths = model.directions(every, _DIMENSIONS)
     whole = lengths[len(best) :] @ directions[len(best) :]
     whole /= np.maximum(np.linalg.norm(whole), _TINY)
-    rarities = np.array([0.0, *(told[token] for token in best)], np.float32)
+    rarities = np.array([0.0, *(weights[token] for token in best)], np.float32)
     return np.concatenate([whole[None], directions[: len(best)]]), rarities
 
 

@@ -70,7 +70,7 @@ class Question:
         """The best hits of one kind; what could not be done is said in the warnings."""
         reading, plan = self.reading, self.query.plan
         nominated = self._nominated[filters]
-        query = _told(replace(self.query, limit=limit), nominated)
+        query = _with_rarity(replace(self.query, limit=limit), nominated)
         fused = self._worth_staging(nominated, query)
         scored = _staged(self._stages, query, fused)
         ranked = scored[-1][1].in_order()
@@ -130,8 +130,8 @@ class Question:
             yield WEAK
 
 
-def _told(query: QueryContext, nominated: Nomination) -> QueryContext:
-    """The query, with what the index tells of the question."""
+def _with_rarity(query: QueryContext, nominated: Nomination) -> QueryContext:
+    """The query, with what the index knows of its words."""
     plan = query.plan
     rarity = dict(zip(plan.asked, nominated.rarity, strict=False))
     return replace(

@@ -103,7 +103,7 @@ def _is_ahead(text: str) -> bool:
 
 
 def _said(text: str, named: Sequence[DayRange], today: date) -> tuple[DayRange, ...]:
-    """The days that are asked for; what may be no date is one if nothing else is said: *november*, *lately*.
+    """The days that are asked for; a doubtful date counts if nothing else is said: *november*, *lately*.
 
     Who speaks of what is to come does not ask about the days before.
     """
@@ -219,7 +219,7 @@ def _first_names() -> frozenset[str]:
 def first_names(text: str, *, alone: bool = False) -> frozenset[str]:
     """The first names in a question, folded, however they are written.
 
-    A name that is also a word needs a capital, unless it stands alone: nothing else is asked for.
+    A name that is also a word needs a capital, unless it is alone: nothing else is asked for.
 
     >>> sorted(first_names("¿Dónde vive Clara, y qué hace Pilar?"))
     ['clara', 'pilar']

@@ -57,10 +57,10 @@ class Reading:
         return {key: self._known[key] for key in asked if key in self._known}
 
     def read(self, candidates: Candidates, wanted: int, filters: Filters) -> tuple[Candidates, int]:
-        """The best with their texts, and how many had to be looked at to get so many.
+        """The best with their texts, and how many had to be looked at for them.
 
         What took the place of some is behind them: who asks by the words of what was true wants what is
-        true now, be it in other words.
+        true now, even in other words.
         """
         keys: list[int] = candidates.signals.keys.tolist()
         places: list[int] = []
@@ -75,7 +75,7 @@ class Reading:
         return (read.with_others(self._with_texts(others, filters)) if others else read), seen
 
     def _with_texts(self, candidates: Candidates, filters: Filters) -> Candidates:
-        """Candidates that were read, with all that this has told."""
+        """Candidates that were read, with all that this has shown."""
         keys: list[int] = candidates.signals.keys.tolist()
         chunks = [self._known[key].chunk for key in keys]
         read = self.texts(keys)
@@ -100,12 +100,12 @@ class Reading:
         )
 
     def _last_readable(self, keys: Sequence[int]) -> Found | None:
-        """The last of some records that stands where the index knows it."""
+        """The last of some records that is where the index knows it."""
         self._read(keys)
         return next((self._known[key] for key in reversed(keys) if self._texts[key]), None)
 
     def _hidden(self, read: Sequence[ReadText], filters: Filters) -> set[str]:
-        """The secret records that any of these texts tells again, by short ids; none if they may be seen."""
+        """The secret records that any of these texts repeats, by short ids; none if they may be seen."""
         names = {name for text in read for name in text.names}
         if not names or filters.include_secret:
             return set()

@@ -51,11 +51,11 @@ def not_held(phrases: Sequence[Sequence[str]], candidates: Candidates) -> Iterat
     for phrase in missing:
         yield f'Nothing found says "{" ".join(phrase)}" word for word.'
     if not missing and not any(map(all, held)):
-        yield "Nothing found says all of what stands in quotation marks."
+        yield "No hit contains all of the quoted words."
 
 
 def holds(phrase: Sequence[str], *texts: str) -> bool:
-    """Whether the words stand side by side in one of the texts."""
+    """Whether the words are side by side in one of the texts."""
     wanted = f" {' '.join(phrase)} "
     return any(wanted in f" {' '.join(words(text))} " for text in texts)
 
@@ -73,7 +73,7 @@ class Reranking:
     """A stage that puts the best candidates in the order that a model gives them, within its time."""
 
     def __init__(self, model: Reranker, seconds: float) -> None:
-        """For one question, which may take so long."""
+        """For one question, with its deadline."""
         self._model = model
         self._seconds = seconds
         self._until = 0.0
@@ -186,7 +186,7 @@ def prefer_names(query: QueryContext, candidates: Candidates) -> Candidates:
 
 
 def _names_held(names: Collection[str], text: str) -> int:
-    """How many of the names stand in a text: without a capital those that are also words do not."""
+    """How many of the names are in a text: without a capital those that are also words do not."""
     stretches = {stretch.strip(MARKS) for stretch in text.split()}
     written = {word for one in stretches if one[:1].isupper() for word in words(one)}
     every = {word for one in stretches for word in words(one)}

@@ -1,4 +1,4 @@
-"""What a search answers with: hits with their texts, chats, and why they stand where they do."""
+"""What a search answers with: hits with their texts, chats, and the reasons for their ranks."""
 
 from __future__ import annotations
 

@@ -131,7 +131,7 @@ def none_from(
 ) -> Iterator[str]:
     """A warning for days that are asked for, if nothing found is from any of them.
 
-    Unless nothing else is asked for, that is no news of days to come: plans were made before them.
+    Unless nothing else is asked for, days to come get no warning: plans were made before them.
     """
     asked = [named for named in days if decide or named.last < today]
     if is_from_any(asked, dated).any():

@@ -48,7 +48,7 @@ _ATTACHED = re.compile(
 
 
 def cut(text: str, max_chars: int, mark: str = "") -> str:
-    """At most so many characters, ending with a whole word if there is one near the end.
+    """At most this many characters, ending with a whole word if there is one near the end.
 
     >>> cut("Ana owns the release key", 15, " …"), cut("short", 15, " …")
     ('Ana owns the …', 'short')

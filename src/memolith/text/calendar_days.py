@@ -33,13 +33,13 @@ _MONTHS = {Unit.MONTH: 1, Unit.QUARTER: 3, Unit.YEAR: 12}
 
 
 def shift(day: date, days: int) -> date:
-    """The day so many days later, or earlier; the calendar's ends hold it back."""
+    """The day this many days later, or earlier; the calendar's ends hold it back."""
     ordinal = day.toordinal() + days
     return date.fromordinal(min(max(ordinal, 1), date.max.toordinal()))
 
 
 def period(today: date, unit: Unit, offset: int) -> Days | None:
-    """The calendar week, month, quarter or year so many before or after this one."""
+    """The calendar week, month, quarter or year this many before or after this one."""
     if unit is Unit.WEEK:
         monday = shift(today, 7 * offset - today.weekday())
         return Days(first=monday, last=shift(monday, 6))
@@ -71,7 +71,7 @@ def latest_weekend(today: date) -> Days:
 
 
 def latest_weekday(today: date, weekday: int, weeks: int = 0) -> Days:
-    """The last time it was this weekday, before today, or so many weeks before that."""
+    """The last time it was this weekday, before today, or this many weeks before that."""
     back = (today.weekday() - weekday - 1) % 7 + 1 + 7 * weeks
     return _one(shift(today, -back), "week")
 
@@ -141,7 +141,7 @@ def _date(year: int, number: int, day: int) -> date | None:
 
 
 def ago(today: date, count: int, unit: Unit) -> Days:
-    """About so long ago: to the day for days, and within half of what is counted for the rest."""
+    """About this long ago: to the day for days, and within half of what is counted for the rest."""
     if unit is Unit.HOUR:
         return within(today, count, unit)
     # Years within a quarter: half a year either way would reach almost to today.
@@ -151,7 +151,7 @@ def ago(today: date, count: int, unit: Unit) -> Days:
 
 
 def within(today: date, count: int, unit: Unit) -> Days:
-    """From so long ago until today."""
+    """From this long ago until today."""
     return Days(first=_before(today, count, unit), last=today)
 
 
@@ -186,7 +186,7 @@ def within_last(today: date, unit: Unit) -> Days | None:
 
 
 def weekday_of_week(today: date, offset: int, weekday: int) -> Days:
-    """This weekday of the week so many before or after this one."""
+    """This weekday of the week this many before or after this one."""
     return _one(shift(today, 7 * offset + weekday - today.weekday()), "week")
 
 
@@ -214,7 +214,7 @@ def day_of_this_month(today: date, offset: int, day: int) -> Days | None:
 def part_of_month(
     today: date, length: int, number: int, month_number: int, year: int | None = None
 ) -> Days | None:
-    """The first, second … stretch of so many days of a month; the last for 0."""
+    """The first, second … stretch of this many days of a month; the last for 0."""
     found = month(today, month_number, year)
     if found is None:
         return None

@@ -57,7 +57,7 @@ def matters(sentence: str) -> bool:
 
 
 def is_small_talk(sentence: str) -> bool:
-    """Whether it tells nothing: a greeting, thanks, a word of assent.
+    """Whether it says nothing: a greeting, thanks, a word of assent.
 
     >>> is_small_talk("Thanks, sounds good!"), is_small_talk("Thanks to Ana we have 3 rooms")
     (True, False)

@@ -79,7 +79,7 @@ def _two_days(text: str) -> tuple[int, int] | None:
 
 
 def _number(digits: str, words: Mapping[str, int]) -> Callable[[str], int | None]:
-    """What reads a number of so many digits, or one of these words."""
+    """What reads a number of this many digits, or one of these words."""
     form = re.compile(digits)
     return lambda text: int(text) if form.fullmatch(text) else words.get(text)
 

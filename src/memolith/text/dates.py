@@ -163,7 +163,7 @@ def _named(days: Days, start: int, end: int, confidence: float) -> DayRange:
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """One word, number or mark of a text, folded, and where it stands."""
+    """One word, number or mark of a text, folded, and where it is."""
 
     text: str
     start: int

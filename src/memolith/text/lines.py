@@ -1,7 +1,7 @@
 """Lines that Memolith writes itself: those of a summary, and facts that dreaming promoted.
 
 A line of a summary has a day, what was said, the records that said it, and whose words they are. A promoted fact
-says the same of one fact and its place: whoever copies words must say whose they are, because in MEMORY.md they
+says the same of one fact and its place: a copy must say whose words they are, because in MEMORY.md they
 would look like the user's.
 """
 
@@ -77,7 +77,7 @@ def named_in_brackets(names: Sequence[str], said_by: str) -> str:
 
 
 def read_line(line: str) -> SummaryLine | None:
-    """Day, text and all that is told in brackets at the end; None if it is no line of a summary.
+    """Day, text and all that is in brackets at the end; None if it is not a line of a summary.
 
     >>> read_line("- 2026-11-03 Ana moved. [user: 3f6f0f0e, +4]").names
     ('3f6f0f0e', '+4')
@@ -129,14 +129,14 @@ def read_lines(text: str) -> Iterator[Statement]:
 
 
 def with_stand_ins(text: str, secret: Collection[str]) -> str:
-    """A summary with a line that stands for each which one of these records says, be it among others.
+    """A summary with a placeholder for each line that one of these records is a source of.
 
     >>> with_stand_ins("- 2026-11-03 Ana moved. [3f6f0f0e]\\n- 2026-11-04 Tea. [9a1b2c3d]", {"3f6f0f0e"})
     '(secret record hidden)\\n- 2026-11-04 Tea. [9a1b2c3d]'
     """
     isdisjoint = frozenset(secret).isdisjoint
     return "\n".join(
-        HIDDEN if (told := read_line(line.strip())) and not isdisjoint(told.ids) else line
+        HIDDEN if (statement := read_line(line.strip())) and not isdisjoint(statement.ids) else line
         for line in text.split("\n")
     )
 
@@ -174,7 +174,7 @@ _PROMOTED_LINE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Promoted:
-    """A promoted fact; `record_id` is empty if it was no record that said it."""
+    """A promoted fact; `record_id` is empty if its source is not a record."""
 
     text: str
     source: str  # a citation

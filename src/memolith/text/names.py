@@ -58,7 +58,7 @@ def entities(text: str, common: Collection[str] = ()) -> tuple[str, ...]:
 
 
 def small_words(texts: Collection[str]) -> frozenset[str]:
-    """The words that stand in small letters somewhere in these texts: no names."""
+    """The words that are in small letters somewhere in these texts: not names."""
     return frozenset(
         word for text in texts for word in _WORD.findall(text[:4000]) if word == word.lower()
     )

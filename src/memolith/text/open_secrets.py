@@ -1,7 +1,7 @@
 """Keys, tokens and passwords that are in the open.
 
 `open_secrets.tsv` says what they look like; a kind that is missing is one more line there. Keys are known
-by their form, which hardly anything else has; a password told in words is a guess.
+by their form, which hardly anything else has; a password in words is a guess.
 """
 
 from __future__ import annotations
@@ -68,12 +68,12 @@ def without_keys(text: str) -> tuple[str, tuple[str, ...]]:
 
 
 def holds_secret(text: str) -> bool:
-    """Whether a text holds a key, or a password or PIN told in words: then it stays on this machine."""
+    """Whether a text holds a key, or a password or PIN in words: then it stays on this machine."""
     return next(_found(text[:_MAX_CHARS]), None) is not None
 
 
 def surely_holds_secret(text: str) -> bool:
-    """Whether a text holds a key, or a password with a digit or sign in it: too much to be told again.
+    """Whether a text holds a key, or a password with a digit or sign in it: too much to be repeated.
 
     >>> surely_holds_secret("the password is hunter22"), surely_holds_secret("the password is banana")
     (True, False)

@@ -159,7 +159,7 @@ def load_synonyms(data: str) -> Synonyms:
         if not tab or "\t" in spanish.strip():
             problem = "write English words, a tab, Spanish words"
         elif sum(map(len, meaning := (_entries(english), _entries(spanish)))) < 2:
-            problem = "a word needs at least one other to stand for"
+            problem = "a word needs at least one synonym"
         else:
             meanings.append(meaning)
             continue
@@ -263,10 +263,10 @@ def glosses(text: str) -> list[tuple[str, Sequence[str]]]:
 
 def _english(word: str) -> Sequence[str]:
     """The words of the first meanings of a word, not of long explanations if there are others."""
-    told = [_ABOUT.sub(" ", one).strip() for one in _dictionary().get(word, ())]
-    told = [one for one in told if one and not one.startswith(_NO_SENSE)]
-    short = [one for one in told if len(one.split()) <= _WORDS_OF_A_SENSE]
-    said = words(" ".join((short or told)[:_SENSES]))
+    senses = [_ABOUT.sub(" ", one).strip() for one in _dictionary().get(word, ())]
+    senses = [one for one in senses if one and not one.startswith(_NO_SENSE)]
+    short = [one for one in senses if len(one.split()) <= _WORDS_OF_A_SENSE]
+    said = words(" ".join((short or senses)[:_SENSES]))
     return [one for one in dict.fromkeys(said) if not is_stop_word(one)]
 
 

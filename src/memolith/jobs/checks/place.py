@@ -108,7 +108,7 @@ def check_disk(subject: Subject) -> Iterator[Check]:
 
 
 def _syncer(path: str) -> str:
-    """Who syncs the folder, as far as its name or a mark in a folder above tells; "" for nobody."""
+    """Who syncs the folder, by its name or a mark in a folder above; "" for nobody."""
     while path != os.path.dirname(path):
         name = os.path.basename(path)
         if name.lower().startswith(_SYNCED_FOLDERS):
@@ -128,7 +128,7 @@ def _mounts() -> bytes:
 
 
 def file_system(path: str, mounts: bytes) -> str:
-    """The type of the file system that holds a folder; "" where the kernel's list does not tell."""
+    """The type of the file system that holds a folder; "" if the kernel's list does not say."""
     best, kind = b"", b""
     for line in mounts.split(b"\n"):
         mount = line.split(b" ")
