@@ -331,7 +331,7 @@ def test_a_dream_is_stored_with_what_it_knows_of_recalls_in_one_transaction(
     life.ask("did it rain in the valley?", days=1)
     assert life.memory.jobs.dream().status == "skipped"
     assert [set(paths) for paths in commits] == [{"DREAMS.md", recalls.RECALLS, recalls.SIGNALS}]
-    assert len(life.memory.jobs.receipts()) == 5  # a dream leaves the log of what was handed over
+    assert len(life.memory.jobs.receipts(0)) == 5  # a dream leaves the log of what was handed over
     assert life.memory.jobs.dream_status().noted_since == 0
 
 

@@ -353,7 +353,7 @@ def progress(label: str, unit: str = "") -> Iterator[Progress]:
 
 
 class _Look:
-    """What was read by a look, for whoever reads next."""
+    """What was read by a look, for the next reader."""
 
     stream: object = None
     data = bytearray()

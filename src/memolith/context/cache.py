@@ -19,7 +19,7 @@ from memolith.errors import MemolithError
 
 T = TypeVar("T")
 Version = tuple[Hashable, bool]  # of the store, and whether a change right now would show in it
-# Beyond this multiple of its time an answer is made anew before it is given.
+# Beyond this multiple of its time an answer is refreshed before it is given.
 STALE_TIMES = 10
 
 

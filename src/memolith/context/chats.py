@@ -383,7 +383,7 @@ def shown_turn(turn: Turn, clock: Clock, external: Patterns | None) -> str:
     if known != "user":
         lines[0] += f" {source(known)}"
     for name, said in (("User", turn.user), ("Assistant", turn.assistant)):
-        # Only what goes on is marked: the first line stands behind its speaker.
+        # Only what goes on is marked: the first line follows its speaker.
         if shown := quoted_lines(said):
             lines.append(f"{name}: {shown.removeprefix(LINE_BEGINS)}")
     return "\n".join(lines)

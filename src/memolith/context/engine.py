@@ -25,7 +25,7 @@ if TYPE_CHECKING:  # only a search needs the index
     from memolith.results import Filters, Hit, SearchResult, TurnContext
 
 _QUESTIONS = 20  # texts of the newest records
-_FIRST = 5  # what one engine finds first has to be among so many of the other
+_FIRST = 5  # what one engine finds first has to be among this many of the other
 
 
 class Engine:

@@ -39,7 +39,7 @@ class Piece:
     names: tuple[str, ...] = ()  # the records it is or tells of, by short ids
     retells: bool = False  # whether it tells what other records say
     says: str = ""  # its words, in a form that can be compared
-    day: date | None = None  # of a line of a summary: in the log of this day stands what it tells
+    day: date | None = None  # of a line of a summary: the log of this day has what it says
 
     @property
     def is_by_hand(self) -> bool:
@@ -144,7 +144,7 @@ def _of_stretch(stretch: str, value: float) -> Piece:
     fact = read_promoted(stretch) if TRAILER in stretch else None
     if fact is not None:
         name = short_id(fact.record_id)
-        # Of a note several facts may have been promoted, and each is told.
+        # Of a note several facts may have been promoted, and each is shown.
         names = (name,) if name and not fact.is_of_note else ()
         known = (name or quoted_line(fact.source, MAX_CHARS // 2), fact.said_by)
         more = {"record_id": fact.record_id, "names": names, "retells": True}

@@ -34,7 +34,7 @@ _WEIGHTS = {
 }  # fmt: skip
 _WORTH_OF_PROSE, _WORTH_OF_SUMMARIES = (1.5, 2_000), (1.2, 6_000)  # see `of_prose`
 _RULE = "\n\n---\n\n"
-# Of a file is read what fills so many times the share of its layer. What is too far back in the log of a
+# Of a file is read what fills this many times the share of its layer. What is too far back in the log of a
 # day is still looked for in MEMORY.md, which alone has to fill all of the budget.
 _SHARES_READ = 2
 _FEWEST_CHARS = 4_000

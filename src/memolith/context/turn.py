@@ -26,7 +26,7 @@ from memolith.text.tokens import MARKS, words
 from memolith.types import Citation, SessionKind
 from memolith.visibility import check_is_session_kind, may_see
 
-# Of so many turns of chats both sides are handed over, of others what was found.
+# Of this many turns of chats both sides are handed over, of others what was found.
 _WHOLE_TURNS = 5
 
 
@@ -109,8 +109,8 @@ def _whole_turns(hits: Iterable[Hit], is_allowed: Callable[[Hit], bool]) -> Iter
         yield from filter(is_allowed, sorted(sides, key=lambda side: side.role == "assistant"))
 
 
-# Puts a question to the index once, for several filters, for each with at most so many hits; files
-# are indexed for at most so many seconds.
+# Puts a question to the index once, for several filters, for each with a limit of hits; files
+# are indexed for at most this many seconds.
 Ask = Callable[[str, Sequence[Filters], Sequence[int], float], list[SearchResult]]
 
 # More than are shown, because some must not be seen; and this many when hardly any of them may be,
@@ -170,7 +170,7 @@ def _is_good(hit: Hit, best: float) -> bool:
     return hit.ranks.get("meaning", 0) <= nearest and hit.score >= best * _SHARE_BY_MEANING
 
 
-# A message up to here is a question as it stands. Of a longer one: its beginning, and what it asks further down.
+# A message up to here is a question as it is. Of a longer one: its beginning, and what it asks further down.
 _MOST_CHARS = 500
 _LOOKED_AT = 20_000
 _QUESTION = re.compile(r"[^.!?\n。！？]{8,300}[?？؟]")

@@ -32,7 +32,7 @@ from memolith.types import PROTECTED, Record
 _HEAD = 32_768
 _HEADER = 16_384  # as long as the front matter of a note may be
 _MAX_BYTES = 1_250_000
-# For so many characters one protected record of the rest is read: more would not fit anyway.
+# For each stretch of this many characters one protected record of the rest is read: more would not fit anyway.
 _CHARS_FOR_ONE = 400
 _STAND_IN = HIDDEN.encode()
 _PROTECTED = re.compile(f'"category":"(?:{"|".join(PROTECTED)})"'.encode())

@@ -58,7 +58,7 @@ def fingerprint() -> int:
                     file.seek(size * number // _PAGES)
                     found = crc32(file.read(_PAGE), found)
         except OSError:
-            continue  # whoever needs the file says what is wrong with it
+            continue  # the reader of the file says what is wrong with it
     return found
 
 

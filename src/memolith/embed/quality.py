@@ -23,7 +23,7 @@ from memolith.interfaces import Vectors
 SCHEME = "fastembed:"
 CACHE = "~/.cache/memolith/models"
 HOST = "huggingface.co"
-# What stands before a question and before a text, as the makers of a model trained it; and how far above
+# The prefix of a question and of a text, as the makers of a model trained it; and how far above
 # the usual a cosine must be to count fully, which is 0.2 for the default model.
 _SEARCHING = "Represent this sentence for searching relevant passages: "
 _TRAINED: Mapping[str, tuple[str, str, float]] = {

@@ -18,7 +18,7 @@ Mask = NDArray[np.bool_]
 Bytes = NDArray[np.int8]
 Floats = NDArray[np.float32]
 
-# What a search needs of so many chunks is stored once more, packed, which loads fast.
+# What a search needs of this many chunks is stored once more, packed, which loads fast.
 PACK = 1 << 12
 _NUMBERS = (
     "record", "expires", "file", "category", "session", "chat", "dated", "kind", "role",
@@ -40,9 +40,9 @@ _SELECT = (
 _KINDS_AND_ROLES = (RECORD, TURN, PROSE, USER, ASSISTANT, NOBODY)
 # So many candidates of the scan by bits are compared exactly.
 _RESCORED = 2_000
-# What a chat is about is told by so many of its chunks, however long it goes on.
+# Only this many chunks of a chat decide what it is about, however long it goes on.
 _SUMMED = 32
-# The usual vector is the mean of so many: all of a million would take a second.
+# The usual vector is the mean of this many: all of a million would take a second.
 _SAMPLED = 8_192
 
 

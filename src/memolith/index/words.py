@@ -24,7 +24,7 @@ K1 = 1.5
 B = 0.75
 # Field weights come in quarters, so that a term in a heading can count less than one in the text.
 TERM_UNIT = 0.25
-# Postings are stored by blocks of so many keys: a place in a block takes two bytes.
+# Postings are stored by blocks of this many keys: a place in a block takes two bytes.
 BLOCK = 1 << 15
 
 _APPEND = (

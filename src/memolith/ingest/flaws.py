@@ -13,7 +13,7 @@ from memolith.text.cleaning import shown_path
 
 # So much of a text is searched: millions of words, each met once, would fill the memory.
 MOST_CHARS = 200_000
-# Of the characters of a passage, more than so many unreadable ones are no mistake of a writer.
+# Above this share of unreadable characters, a passage is not text with a slip of the pen.
 _MOST_ODD = 0.3
 _FEW_ODD = 64
 _MOST_NAMED = 5

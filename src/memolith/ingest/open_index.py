@@ -40,11 +40,11 @@ T = TypeVar("T")
 _MAX_CLOSE_SECONDS = 0.3
 # After a change of model, a search embeds old chunks for at most this long before it answers.
 _MAX_EMBEDDING_SECONDS = 1.0
-# A look at so many files takes longer than the search, so one right after another does not look again,
+# A look at this many files takes longer than the search, so one right after another does not look again,
 # unless somebody wrote to the memory: nobody asks about an edit so soon.
 _MANY_FILES = 2_000
 _BELIEVED_SECONDS = 0.25
-# A folder whose times are as they were is not listed again for so long after it was: there are file systems,
+# A folder whose times are as they were is not listed again for this long after it was: there are file systems,
 # most of them on other machines, on which these say nothing. Every file is looked at all the same.
 _LISTED_SECONDS = 2.0
 # Work begins again when the index was replaced meanwhile: at least this often, and for this long.

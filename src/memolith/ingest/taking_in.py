@@ -41,7 +41,7 @@ _CHUNKS_AT_ONCE, _CHUNKS_IN_A_HURRY = 2_048, 256
 _FILES_AT_ONCE = 256
 # A large file has tens of thousands of chunks: taken apart all at once, they would need seventy times its size.
 _PREPARED_AT_ONCE = 1_000
-# A search waits for the words of all new chunks, but for the vectors of so many only.
+# A search waits for the words of all new chunks, but only for this many vectors.
 _EMBEDDED_FOR_A_SEARCH = 1_000
 # How much a term in the titles above counts, against 1 in the text.
 HEADING_WEIGHT = 0.5

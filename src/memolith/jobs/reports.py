@@ -301,9 +301,7 @@ class IntegrityFinding(Plain):
     hint: str
     citations: tuple[str, ...]
     records: tuple[str, ...] = ()
-    missing: str | None = field(
-        default=None, repr=False
-    )  # what is cited and not there, whoever cites it
+    missing: str | None = field(default=None, repr=False)  # what is cited and not there
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

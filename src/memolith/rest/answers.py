@@ -41,7 +41,7 @@ STATUSES = {
     "embedding": 503, "job": 409, "summariser": 503,
 }  # fmt: skip
 _OTHER_STATUSES = {TextTooLargeError: 413, ForgottenError: 409}
-# Any request may end in one of these; what each means stands in the error itself.
+# Any request may end in one of these; the error itself says what it means.
 ERRORS = (400, 401, 403, 404, 405, 408, 409, 413, 415, 421, 422, 429, 500, 503, 507)
 
 

@@ -20,7 +20,7 @@ from memolith.text.synonyms import TRANSLATION, with_halves
 from memolith.text.terms import term_counts
 from memolith.text.tokens import MARKS, words
 
-# How near the nearest of so many is by chance, of the way from what is usual here to what is identical:
+# How near the nearest of this many is by chance, of the way from what is usual here to what is identical:
 # it grows with how many there are as the largest of as many draws does.
 _SPREAD = 0.08
 _MARGIN = 0.02
@@ -29,7 +29,7 @@ _ALL_WORDS = 1.5
 # … and what both must come to; where meaning cannot tell, a fifth of the words.
 _ENOUGH = 1.05
 _ENOUGH_WORDS = 0.2 * _ALL_WORDS
-# Among so few chunks every word that stands there is frequent, and the nearest is what is usual: this
+# Among this few chunks every word is frequent, and the nearest is what is usual: this
 # share of the words is enough there, however frequent they are.
 _FEW = 30
 _COUNTED = 0.3
@@ -99,7 +99,7 @@ def nowhere(chunks: int) -> float:
 # What a model of meanings cannot know: numbers, versions and names with digits are only themselves.
 #
 # A model spells `SUP-4821` in pieces, and to it every ticket is like every other. So the more of what a
-# question tells is told by such words of this memory, the less its meaning counts.
+# question says is said by such words of this memory, the less its meaning counts.
 
 _FEW_WORDS = 4  # of more words, one says the less
 

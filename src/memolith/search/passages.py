@@ -25,7 +25,7 @@ from memolith.text.tokens import words
 
 Integers = NDArray[np.integer[Any]]
 
-# A passage is two blocks side by side, each of so many words.
+# A passage is two blocks side by side, each of this many words.
 _BLOCK = 10
 # The model is trained so that the first numbers of a vector say most of it: a quarter of them ranks
 # passages as well as all, at a quarter of the cost.

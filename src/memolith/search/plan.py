@@ -37,7 +37,7 @@ class QueryPlan:
 
     text: str
     meant: str  # what is embedded: the text, and the user's own words for what it says
-    own: Mapping[str, str]  # each of these, and which of the words it stands for
+    own: Mapping[str, str]  # each of these, and the word it replaces
     asked: Sequence[str]  # its words that say what it is about
     words: Sequence[Mapping[str, float]]  # for each word the terms it may stand under, with weights
     days: tuple[DayRange, ...] = ()
@@ -181,7 +181,7 @@ def plan(question: str, today: date, reader: Reader | None = None) -> QueryPlan:
     )
 
 
-# What stands in quotation marks must stand in the hit, word for word and in this order.
+# Quoted words must be in the hit, word for word and in this order.
 
 # A mark inside a word opens nothing: 5" and 3" are inches.
 _QUOTED = re.compile(

@@ -21,7 +21,7 @@ from memolith.text.lines import read_lines
 from memolith.text.terms import keywords
 from memolith.text.tokens import MARKS, words
 
-# What stands in quotation marks must stand in the hit, word for word and in this order.
+# Quoted words must be in the hit, word for word and in this order.
 
 
 def require_phrases(query: QueryContext, candidates: Candidates) -> Candidates:

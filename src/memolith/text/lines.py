@@ -160,7 +160,7 @@ def without_record(text: str, record_id: str) -> str:
     return "\n".join(kept)
 
 
-TRAILER = "*(score: "  # stands behind every promoted fact
+TRAILER = "*(score: "  # follows every promoted fact
 HEADING = "## Promoted by dreaming ("
 # Whose words they may be. Lines of older versions and of other programs do not say it, and only
 # what the user or an agent said was ever promoted: nobody is trusted more for not being named.

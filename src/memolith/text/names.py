@@ -15,7 +15,7 @@ _HANDLE = re.compile(r"(?<![\w.])@[A-Za-z]\w{1,38}|[\w.+-]{1,64}@[\w-]{1,64}\.\w
 _SENTENCE_END = re.compile(r"[.!?:;…]\s*$|^\W*$")
 # Capitals that name a day, a month or a person speaking, and what sentences often begin with.
 _NO_NAMES = word_list("no names")
-# «Solved», «Resolving»: with so many letters more before the ending, hardly ever a name.
+# «Solved», «Resolving»: with this many more letters before the ending, hardly ever a name.
 _PARTICIPLE = re.compile(r"[A-Z][a-z]{3,}(?:ed|ing)")
 _NAMES_LIKE_PARTICIPLES = word_list("names like participles")
 _DAYS = WEEKDAYS.keys() | MONTHS.keys()

@@ -60,7 +60,7 @@ def pieces(lines: Sequence[str], first_line: int = 1) -> Iterator[Piece]:
 
 
 def whole_facts(parts: Iterable[Piece]) -> list[Piece]:
-    """The statements of a note, but what begins with a pronoun is told with the one before it.
+    """The statements of a note; one that begins with a pronoun belongs to the one before it.
 
     >>> [fact.text for fact in whole_facts(pieces(["The dog is Cookie.", "", "She eats carrots."]))]
     ['The dog is Cookie. She eats carrots.']

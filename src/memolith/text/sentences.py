@@ -1,6 +1,6 @@
 """The sentences of a text, whatever the language: a dot may belong to an abbreviation, a day or a name.
 
-When in doubt a sentence goes on: two told as one say what they say, and half of one may say something else.
+When in doubt a sentence goes on: two read as one keep their meaning, half of one may not.
 The words it goes by are in `abbreviations.txt`. Every text is read once, from left to right.
 """
 
@@ -16,7 +16,7 @@ from memolith.text.tables import read_lists
 from memolith.text.tokens import fold
 
 _BULLET = re.compile(r"^\s*(?:[-*•#>]+|\d{1,2}[.)])\s+")
-# A line so long that its end is where it was wrapped, if the next one goes on in small letters.
+# A line of this length was wrapped at its end, if the next one goes on in small letters.
 _WRAPPED = 30
 _ENDED = tuple(".!?…:;,。！？")
 _EMOJI = "[\U0001f300-\U0001faff\u2600-\u27bf]\ufe0f?"
@@ -160,7 +160,7 @@ def _is_in_small_letters(line: str) -> bool:
 
 def _inside(line: str) -> Sequence[tuple[int, int]]:
     """The stretches between brackets and quotation marks that close again, without those inside others."""
-    opened: list[tuple[str, int]] = []  # what closes it, where it stands
+    opened: list[tuple[str, int]] = []  # what closes it, where it is
     found: list[tuple[int, int]] = []
     for mark in _PAIRED.finditer(line):
         place = None if mark["opens"] else _opener(opened, mark[0])

@@ -210,7 +210,7 @@ def _is_spanish(stretches: Sequence[str]) -> bool:
 
 
 def _is_spanish_by_its_words(found: Iterable[str]) -> bool:
-    """Whether words are Spanish ones; capitals alone are no sign: Dolores, Rosa and Tomás are names."""
+    """Whether words are Spanish; capitals alone decide nothing: Dolores, Rosa and Tomás are names."""
     read = [stretch.strip(MARKS) for stretch in found]
     folded = [(word, fold(word)) for word in read]
     return any(knows(plain, "es") and not word.istitle() for word, plain in folded) and not any(
@@ -400,7 +400,7 @@ _HALF = re.compile(r"(?<![\d.])(\d{1,2}(?:[:.]\d{2})?) ?([ap])(?:m\b|\.m\.)", re
 
 
 def same_times(word: str) -> list[str]:
-    """The other ways to write a time, in words of an index; none for what is no time.
+    """The other ways to write a time, in words of an index; none if it is not a time.
 
     Which half of the day 4:30 is in stays open; 16:30 and 4:30pm say it.
 
