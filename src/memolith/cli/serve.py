@@ -240,7 +240,7 @@ def token(
     one.
 
     One server answers for many profiles of its user: `add` makes a token for a profile, with limits if they are
-    given. Who shows it, over REST or MCP, uses that profile and no other. It is shown once; `add --rotate`
+    given. A request with that token, over REST or MCP, uses that profile and no other. It is shown once; `add --rotate`
     replaces it.
 
     Options:

@@ -38,7 +38,7 @@ _SELECT = (
     " WHERE key IN (SELECT value FROM json_each(?1)) ORDER BY key"
 )
 _KINDS_AND_ROLES = (RECORD, TURN, PROSE, USER, ASSISTANT, NOBODY)
-# So many candidates of the scan by bits are compared exactly.
+# How many candidates of the scan by bits are compared exactly.
 _RESCORED = 2_000
 # Only this many chunks of a chat decide what it is about, however long it goes on.
 _SUMMED = 32

@@ -28,7 +28,7 @@ from memolith.interfaces import IndexReplacedError
 VERSION = 10
 _TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value NOT NULL) WITHOUT ROWID;
--- Another epoch: what was read of chunks before is void. Who truncates a file makes an empty one of it.
+-- Another epoch: what was read of chunks before is void. Truncating a file makes an empty one of it.
 INSERT INTO meta VALUES ('epoch', abs(random() % 1000000000)), ('model', ' 256');
 
 CREATE TABLE files (

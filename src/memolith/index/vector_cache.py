@@ -103,7 +103,7 @@ _DIMENSIONS = "dimensions"
 def forget_all(path: str) -> None:
     """Delete the file, so that nothing of a forgotten text is left; raises IndexUnavailableError.
 
-    Who has it open can write to it no more, and goes on with the next.
+    A process that has it open cannot write to it any more, and uses the next one.
     """
     _delete(path)
     if os.path.lexists(path):

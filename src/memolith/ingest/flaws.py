@@ -11,7 +11,7 @@ from memolith.files.record_format import claims_to_be_record, is_utf16, not_utf8
 from memolith.results import Chunk
 from memolith.text.cleaning import shown_path
 
-# So much of a text is searched: millions of words, each met once, would fill the memory.
+# How much of a text is searched: millions of words, each met once, would fill the memory.
 MOST_CHARS = 200_000
 # Above this share of unreadable characters, a passage is not text with a slip of the pen.
 _MOST_ODD = 0.3

@@ -96,7 +96,7 @@ def sync(
             indexed, chunks = work.indexed, work.chunks
             overtaken |= work.overtaken
             warnings += work.warnings
-        # Who overtakes us the first time may have read the file before we began. Who does so again has
+        # A sync that overtakes us once may have read the file before we began. If it does so again, it has
         # seen in the index what the first one left there, and read the file after that: late enough.
         if overtaken <= overtaken_before:
             break

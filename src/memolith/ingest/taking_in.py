@@ -45,7 +45,7 @@ _PREPARED_AT_ONCE = 1_000
 _EMBEDDED_FOR_A_SEARCH = 1_000
 # How much a term in the titles above counts, against 1 in the text.
 HEADING_WEIGHT = 0.5
-# So much of a text is looked through for its best passage; a chunk of a file is not longer.
+# How much of a text is searched for its best passage; a chunk of a file is not longer.
 SPELLED_CHARS = 2_000
 
 

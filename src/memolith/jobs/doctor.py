@@ -144,7 +144,7 @@ def _finish_and_tidy_up(subject: Subject) -> Iterator[str]:
     with Folder(subject.root) as folder, Transaction(folder, timeout) as transaction:
         if transaction.recovered:
             yield "The work of a killed writer was finished."
-        # Whoever stages a file holds the lock until it is in place, and now we hold it.
+        # The writer of a staged file holds the lock until it is in place, and now we hold it.
         staged = [path for path in subject.files_in(STAGING) if folder.stamp(path) is not None]
         for path in staged:
             atomic_write.remove(folder, path)

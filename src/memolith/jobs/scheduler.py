@@ -133,7 +133,7 @@ class Scheduler:
             return
         with Folder(self._jobs.store.root) as folder, OwnerLock(folder, SCHEDULE_LOCK) as lock:
             self._is_ours(True)
-            # Whoever deleted the lock file let a second process in: the one that holds its name keeps the schedule.
+            # A deleted lock file let a second process in: the one that holds its name keeps the schedule.
             while not self._stopping.is_set() and lock.has_its_name():
                 for _ in _run_due(self._jobs, folder, self._run_in_process, self._tell):
                     if self._stopping.is_set():

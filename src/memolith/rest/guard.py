@@ -146,7 +146,7 @@ class Guard:
     async def _refuse(
         self, error: MemolithError, scope: Scope, receive: Receive, send: Send
     ) -> None:
-        # Who shows no token is not told where the memory is.
+        # A request without a token does not learn where the memory is.
         root = "" if isinstance(error, RequestError) and error.status == 401 else self._memory.root
         await error_answer(error, scope["path"], root)(scope, receive, send)
 

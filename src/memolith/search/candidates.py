@@ -30,7 +30,7 @@ Staged = Sequence[tuple[str, "Candidates"]]  # after each stage, by its name
 # The constant of the original paper; between 20 and 100 our benchmark moves by less than its noise.
 RRF_K = 60
 # How many of each ranking take part in the fusion, and how many of all are staged then: more change no
-# recall (benchmarks/recall). Who wants many hits gets them.
+# recall (benchmarks/recall). A larger limit is honoured.
 NOMINATED = 200
 # How much a vote of the chat or file counts for one of its chunks.
 GROUP = 0.5

@@ -30,7 +30,7 @@ _BLOCK = 10
 # The model is trained so that the first numbers of a vector say most of it: a quarter of them ranks
 # passages as well as all, at a quarter of the cost.
 _DIMENSIONS = 64
-# So many of the best are looked at; the others are taken to have no passage that answers.
+# This many of the best are looked at; the others are taken to have no passage that answers.
 _JUDGED = 64
 # Beyond these, time is spent and nothing is learned.
 _MOST_TOKENS = 48
@@ -137,11 +137,11 @@ def _blocks(tokens: Tokens, sizes: Integers) -> tuple[Integers, Integers, Intege
     return words[(ends - lengths)[texts] + _BLOCK * inside], texts, inside
 
 
-# Who asks what he himself did or has is answered by what he said of himself.
+# A question about what the user did or has is answered by what they said about themselves.
 
 _OF_ONESELF = re.compile(r"(?i)\b(?:did|do|does|have|had|has|was|were|am|is|are) (?:I|my)\b")
 _I = [["I"], ["i"], ["My"], ["my"], ["me"], ["mine"], ["myself"]]
-# So much of its score is left to a message in which the user says none of these.
+# The share of its score that a message keeps in which the user says none of these.
 _NOT_OF_ONESELF = 0.8
 
 

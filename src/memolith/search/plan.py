@@ -65,8 +65,8 @@ def _words_of(section: str) -> frozenset[str]:
 def _subjects(text: str, days: Sequence[DayRange], today: date) -> list[str]:
     """What a question is about besides its days; nothing, if it only asks what was on them.
 
-    "What happened yesterday?" does, and so does "what did I write down today?"; who speaks of today or
-    tomorrow otherwise mostly has another subject.
+    "What happened yesterday?" does, and so does "what did I write down today?"; a mention of today or
+    tomorrow elsewhere mostly has another subject.
     """
     asked = keywords(with_halves(without_days(text, days)))
     past = [found for found in days if found.last < today]
@@ -105,7 +105,7 @@ def _is_ahead(text: str) -> bool:
 def _said(text: str, named: Sequence[DayRange], today: date) -> tuple[DayRange, ...]:
     """The days that are asked for; a doubtful date counts if nothing else is said: *november*, *lately*.
 
-    Who speaks of what is to come does not ask about the days before.
+    A message about what is to come does not ask about the days before.
     """
     if _is_ahead(text):
         named = [found for found in named if found.last >= today]
@@ -188,8 +188,8 @@ _QUOTED = re.compile(
     r'(?<!\w)"([^"\n]{1,200})"(?!\w)|“([^”\n]{1,200})”|«([^»\n]{1,200})»|„([^“”\n]{1,200})[“”]'
 )
 _MOST_PHRASES = 4
-# Who says so many words besides tells something and mentions what others said, as chats do; who looks
-# for a quotation says little else.
+# A message with this many other words mentions a quotation, as chats do; a search
+# for a quotation has few others.
 _LONG = 25
 
 

@@ -62,7 +62,7 @@ def holds(phrase: Sequence[str], *texts: str) -> bool:
 
 # The best hits, read again with the question by a model that is too slow for all of them.
 
-# So many of the best are read, in parts: after each of them the time is looked at.
+# This many of the best are read, in parts: after each of them the time is checked.
 READ = 40
 _AT_ONCE = 8
 # How much the order before counts, against 1 for what the model says.
@@ -110,7 +110,7 @@ class Reranking:
             self._known |= zip(some, self._model.scores(question, some).tolist(), strict=True)
 
 
-# Who asks again wants the answer. So much is left to a short question of the user, half of whose telling
+# A question that is asked again wants the answer: the share that a short question keeps, half of whose rare
 # words are asked for.
 _ASKED_BEFORE = 0.3
 
@@ -134,7 +134,7 @@ def demote_asked_before(query: QueryContext, candidates: Candidates) -> Candidat
 
 _SPEAKER = re.compile(r"(\S[^\n:]{0,30}): ")
 _ASKING = 0.8  # so much of its score is left to a message that asks: it rarely answers
-# So much of the score of what somebody asks is added to what another says right after it.
+# The share of a question's score that is added to what another person says right after it.
 _REPLYING = 0.3
 _NAMED = 1.1
 
@@ -228,7 +228,7 @@ def demote_superseded(_query: QueryContext, candidates: Candidates) -> Candidate
 
 # Maximal marginal relevance on what hits say: no five copies of one fact, no evidence lost.
 
-# So many more than are shown are compared, to take the places of copies; and never more than these.
+# How many more than are shown are compared, to replace copies; and how many at most.
 MORE = 20
 _COMPARED = 50
 # … by so much of what they say: a text may have millions of words.

@@ -92,12 +92,12 @@ def shares(values: Column | Floats | Sequence[float], least: Floats | float = 0.
     return result
 
 
-# Who asks about certain days wants what is from those days first.
+# A question about certain days wants what is from those days first.
 
 # The least that a day adds, against 1 for what is best in everything; one that had to be guessed
 # ("in March" of which year?) adds as much less as it is unsure.
 _LEAST_LIFT = 0.2
-# So many words are few: what has them, and is from the day, is before what only has them.
+# This many words are few: what has them, and is from the day, is before what only has them.
 _FEW_SUBJECTS = 3
 # … unless the days are many: much is from the last four months, and to be from them tells little.
 _NARROW = 3
@@ -181,7 +181,7 @@ def decay(half_life_days: float, strength: float) -> Stage:
 _PASSAGE_WORDS = 3
 # … and the score of chats like it, against 1 for both.
 OTHERS = 0.2
-# So many of the best are compared with each other.
+# How many of the best are compared with each other.
 _COMPARED = 64
 _TINY = np.float32(1e-6)
 

@@ -51,7 +51,7 @@ def period(today: date, unit: Unit, offset: int) -> Days | None:
 
 
 def months(year: int, month: int, count: int = 1) -> Days | None:
-    """So many whole months from the first day of one on, into the next year if need be."""
+    """This many whole months from the first day of one, across years if needed."""
     if not 1 <= year < date.max.year:
         return None
     years, last = divmod(month + count - 2, 12)
@@ -156,12 +156,12 @@ def within(today: date, count: int, unit: Unit) -> Days:
 
 
 def ahead(today: date, count: int, unit: Unit) -> Days:
-    """So long from today."""
+    """The day this long from today."""
     return _one(_before(today, -count, unit))
 
 
 def before(today: date, count: int, unit: Unit) -> Days:
-    """So long before today, to the day."""
+    """The day this long before today."""
     return _one(_before(today, count, unit))
 
 

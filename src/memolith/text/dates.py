@@ -25,7 +25,7 @@ from memolith.text.tokens import fold
 
 __all__ = ["LIKELY", "MAYBE", "SURE", "DayRange", "Token", "find_days", "without_days"]
 
-# Whoever pastes a whole document does not ask for the days in it.
+# A pasted document does not ask for the days in it.
 MOST_CHARS = 4_000
 
 

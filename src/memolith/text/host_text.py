@@ -1,7 +1,7 @@
 """Text that is in somebody's message and is not theirs: what a host put there, and what they pasted.
 
 Hosts insert blocks between marks (`<system-reminder>…`), the output of commands, and recaps of an earlier chat;
-people paste code, logs and mails. Who takes all of it for the words of the one who wrote would save a stranger's wishes.
+people paste code, logs and mails. Taken as the words of the writer, it would save a stranger's wishes.
 """
 
 from __future__ import annotations
