@@ -139,7 +139,7 @@ def test_no_run_names_a_proposal_that_was_declined(memolith: Run) -> None:
     over = "over its limit (compact.max_records: 9 of 4), and a proposal to compact it waits"
     assert over in proposed.err
     memolith("jobs", "decline", "--last")
-    assert "by what you declined or took back" in memolith("status").out
+    assert "because of what you declined or took back" in memolith("status").out
     told = memolith("jobs", "list").err
     assert "no proposal waits" in told
     assert "declined or withdrawn since" in told

@@ -217,7 +217,7 @@ class ContextConfig(Values):
     long_memory: bool = setting(True, "Whether LONGMEMORY.md is part of the start of a session.")
     citations: str = setting("auto", "Whether quotations for an agent name file and lines: `on`, `off`, or `auto`, not in groups.", one_of("auto", "on", "off"))
     turn_tokens: int = setting(2000, "Budget for the memories that are handed over before an answer.", at_least(50))
-    max_results: int = setting(20, "How many memories are looked at before an answer.", between(1, 100))
+    max_results: int = setting(20, "How many memories are considered for an answer.", between(1, 100))
     experiences: int = setting(3, "How many past experiences are handed over before an answer; 0 = none.", between(0, 20))
     deadline_seconds: float = setting(1.5, "After this time an answer goes on with what was found so far.", between(0.01, 60))
     cache_seconds: float = setting(30.0, "How long an answer is fresh; then it is renewed in the background.", between(0, 3600))

@@ -116,7 +116,9 @@ class CompactJob(Job[CompactPlan]):
         came_of = last.came_of or ""
         is_yours = came_of.startswith("proposed: ") or came_of.endswith(TAKEN_BACK)
         what = "what you declined or took back" if is_yours else "what must stay"
-        return f"{over} by {what}: looked at again when it has grown, or at its time (compact.cron)"
+        return (
+            f"{over} because of {what}: next try when it has grown, or on schedule (compact.cron)"
+        )
 
     def plan(self, snapshot: Snapshot) -> CompactPlan:
         """Which records become which summaries."""

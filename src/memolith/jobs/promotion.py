@@ -264,7 +264,7 @@ def _key(judge: Judge, name: str) -> str:
     if matches:
         message = f"{len(matches)} tracked statements match {name!r}."
     elif found:
-        message = f"{name} was not recalled yet: dreaming knows only what somebody asked for."
+        message = f"{name} was not recalled yet: dreaming knows only what was recalled."
     raise NotFoundError(message, name=name, hint=_HOW_TO_NAME)
 
 

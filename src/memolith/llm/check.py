@@ -99,7 +99,7 @@ class CheckedWriter:
         if taken:
             self.refused += refused
         else:
-            why = _reasons(refused) or "no line came in the form it was asked for"
+            why = _reasons(refused) or "no line came in the requested form"
             self.problems[f"{name}: none of its lines was taken ({why}). {by_rules}"] += 1
         return taken
 
