@@ -83,7 +83,7 @@ def test_a_memory_over_its_limits_says_when_it_is_compacted(memolith: Run, grown
     assert "compaction follows within a minute" in told()
     memolith("config", "set", "compact.min_age_days", "9999")
     memolith("maintain", "--once")
-    assert "by what must stay" in told()
+    assert "because of what must stay" in told()
     memolith("config", "set", "compact.max_records", "9")
     assert "compact" not in memolith("status").out
     assert "compaction" not in memolith("status", "--json").out
