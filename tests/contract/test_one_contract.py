@@ -209,7 +209,7 @@ CALLS: dict[str, Call] = {
         route="POST /turns",
         body={"user": "hello", "assistant": "good day", "platform": "web"},
     ),
-    "chats.recap": Call(command="recap kitchen", route="GET /recap?chat=kitchen"),
+    "chats.recap": Call(command="recap --chat kitchen", route="GET /recap?chat=kitchen"),
     "chats.turns": Call(command="log --limit 3", route="GET /turns?limit=3"),
     "files.backups": Call(command="restore", route="GET /backups"),
     "files.restore": Call(command="restore <backup>", route="POST /backups/<backup>/restore"),

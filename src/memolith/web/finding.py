@@ -23,6 +23,7 @@ STAGES = {
     "names": ("Names", "Hits with the name that the question names come first."),
     "decay": ("Age", "Of two equal hits the newer comes first."),
     "passages": ("Passages", "How closely its best lines match."),
+    "own": ("Yourself", "Asked about yourself, what you said of yourself comes first."),
     "phrases": ("Quoted phrases", "What has the phrase in quotes comes first."),
     "supersede": ("Replaced", "What no longer holds moves down."),
     "diversify": ("Diversity", "Copies of a better hit move down."),
@@ -32,13 +33,12 @@ STAGES = {
 def search(call: Call) -> Response:
     """The page, or the hits alone while somebody types."""
     question = call.query.get("q", "").strip()
-    filters = {name: call.query.get(name, "") for name in _FILTERS}
     limit = min(call.number("limit", _LIMIT), 100)
     result = _ask(call, question, limit) if question else None
     return call.html(
         "search_hits.html" if call.part else "search.html",
         q=question,
-        filters=filters,
+        filters={name: call.query.get(name, "") for name in _FILTERS},
         categories=CATEGORIES,
         result=result,
         limit=limit,
