@@ -5,17 +5,17 @@ if it asks for them the `call` and the open `memory`. It yields its result: `--j
 else what follows shows it:
 
     @command(reads=True)
-    def recap(memory: Memory, id_: str, **options: Any) -> Steps:
+    def recap(memory: Memory, chat: str, **options: Any) -> Steps:
         '''Print the newest turns of a chat.
 
         Options:
-            [ID]      the chat (default: main)
+            --chat ID  the chat (default: main)
             --limit N  how many turns
 
         Examples:
-            memolith recap 42 --limit 3
+            memolith recap --chat 42 --limit 3
         '''
-        found = memory.chats.recap(id_, **options)
+        found = memory.chats.recap(chat, **options)
         yield found
         output.say(found.text)
 
