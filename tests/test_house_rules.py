@@ -23,25 +23,25 @@ MAX_CODE_LINES_OF_A_FUNCTION = 50
 # module. A ceiling goes down with every change that makes a folder smaller. Raising one takes a
 # page in docs/decisions that names the promise behind it.
 CEILINGS = {
-    "(top)": (2_015, 16),
+    "(top)": (1_994, 16),
     "adapters": (351, 6),
     "cli": (2_482, 12),
     "config": (580, 4),
     "context": (1_383, 9),
     "embed": (571, 5),
     "engines": (1_253, 7),
-    "files": (3_490, 26),
+    "files": (3_457, 26),
     "hosts": (644, 7),
     "importers": (1_127, 10),
-    "index": (1_260, 7),
-    "ingest": (803, 5),
-    "jobs": (7_142, 43),
+    "index": (1_252, 7),
+    "ingest": (798, 5),
+    "jobs": (6_740, 41),
     "llm": (330, 4),
     "mcp_server": (1_097, 6),
     "rest": (1_266, 9),
-    "search": (1_265, 10),
+    "search": (1_263, 10),
     "text": (2_155, 20),
-    "web": (904, 12),
+    "web": (905, 12),
 }
 
 # Only these open, change, move or remove files, so that there is one place to prove that nothing
