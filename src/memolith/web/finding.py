@@ -22,7 +22,6 @@ STAGES = {
     "replies": ("Replies", "In a chat, what follows a question comes before the question."),
     "names": ("Names", "Hits with the name that the question names come first."),
     "decay": ("Age", "Of two equal hits the newer comes first."),
-    "own": ("Yourself", "To a question about yourself, what you said of yourself comes first."),
     "passages": ("Passages", "How closely its best lines match."),
     "own": ("Yourself", "Asked about yourself, what you said of yourself comes first."),
     "phrases": ("Quoted phrases", "What has the phrase in quotes comes first."),
