@@ -272,8 +272,9 @@ class Store:
 
 def with_warnings(record: Record, draft: Record, transaction: Transaction) -> Record:
     """A record that was written, with what its writer should know."""
-    ids = handle(draft.id), handle(record.id)  # those of a record that was there already
-    warnings = (*(one.replace(*ids) for one in draft.warnings), *transaction.warnings)
+    # They name the record that was there already, if there was one.
+    about = [one.replace(handle(draft.id), handle(record.id)) for one in draft.warnings]
+    warnings = (*about, *transaction.warnings)
     if record.reused and record.text != draft.text:
         warnings += (f"Not written again: {record.citation} says the same (id {record.id}).",)
     return replace(record, warnings=warnings)
