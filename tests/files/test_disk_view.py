@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from pathlib import Path
 
 import pytest
@@ -145,3 +146,24 @@ def test_a_folder_may_have_any_name_where_no_file_of_ours_belongs(tmp_path: Path
         found = memory.search("heron")
         assert [hit.citation.path for hit in found.hits] == ["memory/birds.md/heron.md"]
         assert found.warnings == ()
+
+
+def test_a_file_that_is_being_replaced_is_not_taken_for_a_linked_one(tmp_path: Path) -> None:
+    path = tmp_path / "MEMORY.md"
+    path.write_text("# Memory\n")
+    stop = threading.Event()
+
+    def replace_it() -> None:
+        while not stop.is_set():
+            (tmp_path / "staged").write_text("# Memory\n")
+            (tmp_path / "staged").replace(path)
+
+    writer = threading.Thread(target=replace_it)
+    writer.start()
+    try:
+        with Folder(str(tmp_path)) as folder:
+            looks = [discover(folder) for _ in range(3_000)]
+    finally:
+        stop.set()
+        writer.join()
+    assert not any(warnings for _, warnings in looks)

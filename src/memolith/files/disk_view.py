@@ -260,12 +260,12 @@ def _add_stamps(
             continue
         if not stat.S_ISREG(status.st_mode):
             continue
-        if status.st_nlink == 1:
-            files[name] = change_stamp_of(status)
-        else:
+        if status.st_nlink > 1:
             warnings.append(
                 f"{shown_path(name)} {SECOND_NAME} It is left out of search. {COPY_LINKED}"
             )
+        else:  # no name at all: a rename puts another file in its place right now
+            files[name] = change_stamp_of(status)
 
 
 def _is_searched(path: str) -> bool:
